@@ -13,7 +13,7 @@ void attempts_want(void *ctx, const struct rn_req *r)
 		loop_out_of_memory(d->loop);
 }
 
-/* --- on the prepare worker's thread --- */
+/* --- on a thread of the prepare worker --- */
 
 /* Sends the text before the result of the task, so that the store has it before the engine acts on the
  * result. */

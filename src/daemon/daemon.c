@@ -77,7 +77,7 @@ static enum err open_prepare_worker(struct daemon *d, struct why *why)
 			    &d->prepare, why);
 }
 
-/* Runs on the prepare worker's thread. */
+/* Runs on a thread of the prepare worker. */
 static void send_problem(void *ctx, const struct st_req *r)
 {
 	if (daemon_send_wait(ctx, r, NULL, NULL))

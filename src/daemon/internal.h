@@ -100,14 +100,14 @@ void store_requests_free(struct store_request *s);
 
 /* --- attempts.c: attempts to be prepared, and finished tasks --- */
 void attempts_want(void *ctx, const struct rn_req *r);
-void attempts_finished(void *ctx, struct prepare_task *t); /* on the prepare worker's thread */
+void attempts_finished(void *ctx, struct prepare_task *t); /* on a thread of the prepare worker */
 void attempts_take(void *arg);                             /* mail */
 void attempts_happened(void *ctx, const struct pump_fact *f, const struct st_ack *ack);
 
 /* --- recompile.c: schedules whose rules are outdated --- */
 void recompile_all(void *arg); /* mail */
 void recompile_finished(struct daemon *d, struct prepare_task *t);
-void recompile_zones_read(void *ctx); /* on the prepare worker's thread */
+void recompile_zones_read(void *ctx); /* on a thread of the prepare worker */
 /* Recompiles the schedules that use an agent. To be called when the agent was defined, changed or removed,
  * and readers of the store see the change. */
 void recompile_agent(struct daemon *d, const struct agent_row *changed);

@@ -115,7 +115,7 @@ void problems_load(struct problems *p, const struct load_item *item)
 		load_open(p, &item->problem);
 }
 
-/* --- texts, on the prepare worker's thread --- */
+/* --- texts, on a thread of the prepare worker --- */
 
 struct problem_text {
 	struct buf subject, text;

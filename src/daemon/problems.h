@@ -19,7 +19,7 @@ struct problems_config {
 	struct prepare_worker *prepare;
 	struct intern *intern;
 	void *ctx;
-	/* Sends a request to the store; its texts are copied. Called on the prepare worker's thread. */
+	/* Sends a request to the store; its texts are copied. Called on a thread of the prepare worker. */
 	void (*send)(void *ctx, const struct st_req *r);
 };
 

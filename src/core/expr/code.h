@@ -60,14 +60,11 @@ const char *expr_near(struct str name, const struct expr_names *names, struct ar
 /* The message about a function that does not exist. */
 const char *expr_unknown_function(struct str name, struct arena *a);
 
-/* The steps and bytes that evaluations may still use. Several evaluations may share one budget. */
-struct expr_budget {
-	size_t steps, bytes;
-};
 must_check enum err expr_run(const struct expr *e, const struct expr_env *env, struct arena *a,
 			     struct expr_budget *budget, struct expr_value *ret, struct why *why);
 
-/* expr_write with a budget. `as_text`: values that are strings in JSON are written without quotes. */
+/* expr_write with a budget, which pays for the bytes before they are written. `as_text`: values that are
+ * strings in JSON are written without quotes. */
 must_check enum err expr_write_on_budget(const struct expr_value *v, bool as_text, const struct zone *zone,
 					 struct arena *a, struct expr_budget *budget, struct buf *out,
 					 struct why *why);

@@ -23,6 +23,13 @@ must_check enum err expr_compile(struct str text, const struct expr_names *names
 /* Does the expression use names? Without any it is constant. */
 bool expr_has_names(const struct expr *e);
 
+/* The steps and bytes that evaluations and rendering may still use. Several may share one budget. */
+struct expr_budget {
+	size_t steps, bytes; /* bytes: allocated, and written as text */
+};
+/* The budget of a template, or of all templates of an attempt. */
+#define RENDER_BUDGET ((struct expr_budget){ CEL_STEPS_MAX, RENDER_BYTES_MAX })
+
 /* The environment of an evaluation: names, time and zones. */
 struct expr_env {
 	/* Finds the value of a name; called only when the value is needed. False: there is no such name. */
@@ -32,6 +39,7 @@ struct expr_env {
 	struct wall now;                 /* the value of `now`, unless `find` has one */
 	const struct zone_source *zones; /* for functions with a zone; NULL: only UTC and offsets */
 	const struct zone *zone;         /* for timestamps that templates write; NULL: UTC */
+	struct expr_budget *budget;      /* shared by all templates; NULL: each has RENDER_BUDGET */
 };
 /* An expr_env.find whose `self` is a struct val, a map. */
 bool expr_find_in(void *map, struct str name, struct expr_value *ret);

@@ -87,24 +87,12 @@ enum err template_compile(struct str text, const struct expr_names *names, struc
 
 /* --- rendering --- */
 
-/* The budget that rendering may still use, and the bytes by which the text may still grow. */
-struct allowance {
-	struct expr_budget budget;
-	size_t bytes;
-};
-#define ALLOWANCE                                                                                            \
-	{                                                                                                    \
-		{ CEL_STEPS_MAX, CEL_MEMORY_MAX }, RENDER_BYTES_MAX                                          \
-	}
-
 static enum err render_expr(const struct template_piece *p, const struct expr_env *env, struct arena *a,
-			    struct allowance *left, struct buf *out, struct why *why)
+			    struct expr_budget *left, struct buf *out, struct why *why)
 {
 	struct expr_value v, name;
-	struct expr_machine m = {
-		.env = env, .arena = a, .budget = &left->budget, .at = p->expr->code[0].at
-	};
-	enum err e = expr_run(p->expr, env, a, &left->budget, &v, why);
+	struct expr_machine m = { .env = env, .arena = a, .budget = left, .at = p->expr->code[0].at };
+	enum err e = expr_run(p->expr, env, a, left, &v, why);
 	if (e)
 		return e;
 	if (p->user && v.kind == EXPR_MAP) {
@@ -114,25 +102,24 @@ static enum err render_expr(const struct template_piece *p, const struct expr_en
 				       "user has no name; {{ user }} alone renders user.name");
 		v = name;
 	}
-	e = expr_write_on_budget(&v, true, env->zone, a, &left->budget, out, why);
+	e = expr_write_on_budget(&v, true, env->zone, a, left, out, why);
 	if (e == E_VALUE && why)
 		why->at = m.at;
 	return e;
 }
 
 static enum err render_pieces(const struct template *t, const struct expr_env *env, struct arena *a,
-			      struct allowance *left, struct buf *out, struct why *why)
+			      struct expr_budget *left, struct buf *out, struct why *why)
 {
 	for (const struct template_piece *p = t->first; p; p = p->next) {
-		size_t from = out->n;
+		if (p->text.n > left->bytes)
+			return why_set(why, E_VALUE, p->expr ? p->expr->code[0].at : 0,
+				       "the text becomes longer than %d bytes", RENDER_BYTES_MAX);
+		left->bytes -= p->text.n;
 		buf_add(out, p->text);
 		enum err e = p->expr ? render_expr(p, env, a, left, out, why) : OK;
 		if (e)
 			return e;
-		if (out->n - from > left->bytes)
-			return why_set(why, E_VALUE, p->expr ? p->expr->code[0].at : 0,
-				       "the text becomes longer than %d bytes", RENDER_BYTES_MAX);
-		left->bytes -= out->n - from;
 	}
 	return out->failed ? E_NOMEM : OK;
 }
@@ -140,8 +127,8 @@ static enum err render_pieces(const struct template *t, const struct expr_env *e
 enum err template_render(const struct template *t, const struct expr_env *env, struct arena *a,
 			 struct buf *out, struct why *why)
 {
-	struct allowance left = ALLOWANCE;
-	return render_pieces(t, env, a, &left, out, why);
+	struct expr_budget own = RENDER_BUDGET;
+	return render_pieces(t, env, a, env->budget ? env->budget : &own, out, why);
 }
 
 /* --- variables --- */
@@ -149,7 +136,7 @@ enum err template_render(const struct template *t, const struct expr_env *env, s
 struct variables {
 	const struct expr_env *env;
 	struct arena *arena;
-	struct allowance left; /* for all variables together */
+	struct expr_budget own; /* for all of them together, if the environment has none */
 	struct why why;
 };
 
@@ -160,7 +147,7 @@ static enum err render_string(struct variables *s, struct str text, struct str *
 	_cleanup_(buf_free) struct buf out = { 0 };
 	enum err e = template_compile(text, NULL, s->arena, &t, &why);
 	if (!e)
-		e = render_pieces(t, s->env, s->arena, &s->left, &out, &why);
+		e = render_pieces(t, s->env, s->arena, s->env->budget ? s->env->budget : &s->own, &out, &why);
 	if (e && e != E_NOMEM) {
 		/* The place is in the variable's own text, so it becomes part of the message. */
 		out.n = 0;
@@ -244,7 +231,7 @@ enum err template_variables(const struct val *variables, const struct expr_env *
 	other.find = find_other;
 	other.self = (void *)env;
 	other.names = &names;
-	struct variables s = { &other, a, ALLOWANCE, { 0 } };
+	struct variables s = { &other, a, RENDER_BUDGET, { 0 } };
 	enum err e = env->names ? other_names(env->names, a, &names) : OK;
 	return e ? e : render_each(&s, variables, ret, why);
 }

@@ -13,8 +13,7 @@ struct template;
 must_check enum err template_compile(struct str text, const struct expr_names *names, struct arena *a,
 				     const struct template **ret, struct why *why);
 /* Appends the rendered text; after an error `out` holds a part of it, to be discarded. E_VALUE: an expression
- * has no value. All expressions of a template together have the budget of one evaluation; the text has at
- * most RENDER_BYTES_MAX. */
+ * has no value, or the budget is used up. Rendering spends env->budget while it renders. */
 must_check enum err template_render(const struct template *t, const struct expr_env *env, struct arena *a,
 				    struct buf *out, struct why *why);
 

@@ -50,9 +50,11 @@ static bool pay_for(struct expr_budget *budget, const struct expr_value *v)
 	bool text = v->kind == EXPR_STRING || v->kind == EXPR_BYTES;
 	bool list = v->kind == EXPR_LIST, map = v->kind == EXPR_MAP;
 	size_t steps = 1 + (text ? v->str.n / 64 : map ? (size_t)v->n * v->n / 32 : 0);
-	if (steps > budget->steps)
+	size_t bytes = (text ? v->str.n : 0) + (list || map ? 2 : 0) + 2;
+	if (steps > budget->steps || bytes > budget->bytes)
 		return false;
 	budget->steps -= steps;
+	budget->bytes -= bytes;
 	bool paid = true;
 	for (unsigned i = 0; paid && list && i < v->n; i++) {
 		struct expr_value item = expr_item(v, i);
@@ -171,13 +173,14 @@ enum err expr_write_on_budget(const struct expr_value *v, bool as_text, const st
 {
 	if (!pay_for(budget, v))
 		return why_set(why, E_VALUE, WHY_NOWHERE,
-			       "the value is too large to be written: at most %d steps", CEL_STEPS_MAX);
+			       "the value is too large to be written: at most %d steps and %d MiB",
+			       CEL_STEPS_MAX, RENDER_BYTES_MAX >> 20);
 	return as_text && add_as_string(v, zone, out) ? OK : write_json(v, zone, a, out, why);
 }
 
 enum err expr_write(const struct expr_value *v, const struct zone *zone, struct arena *a, struct buf *out,
 		    struct why *why)
 {
-	struct expr_budget budget = { CEL_STEPS_MAX, 0 };
+	struct expr_budget budget = { CEL_STEPS_MAX, SIZE_MAX };
 	return expr_write_on_budget(v, false, zone, a, &budget, out, why);
 }

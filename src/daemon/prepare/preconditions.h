@@ -1,6 +1,6 @@
 #pragma once
 /* The questions that the engine asks before a run, answered from the schedule's document and the run's
- * context. Runs on the prepare worker's thread. */
+ * context. Runs on a thread of the prepare worker. */
 #include "daemon/prepare/run_context.h"
 #include "port/runner.h"
 

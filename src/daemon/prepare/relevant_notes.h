@@ -1,11 +1,11 @@
 #pragma once
 /* The notes of an agent that are relevant to a run: those whose words are most like the words of its
- * schedule. Their number and bytes are bounded. Runs on the prepare worker's thread. */
+ * schedule. Their number and bytes are bounded. Runs on a thread of the prepare worker. */
 #include "core/doc/run_scope.h"
 #include "store/sqlite/read/reader.h"
 
-/* The time that ranking notes has taken within the current second. It is bounded, because all tasks of the
- * worker wait meanwhile, and because the notes of one agent make ranking slower for all. */
+/* The time that ranking notes has taken within the current second, on one thread. It is bounded, because
+ * other tasks may wait for the thread, and because the notes of one agent make ranking slower for all. */
 struct notes_pace {
 	struct boot since; /* the beginning of the second */
 	int64_t spent;     /* microseconds */

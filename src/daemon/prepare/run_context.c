@@ -45,11 +45,13 @@ enum err run_context_build(const struct context_source *source, struct arena *a,
 	if (e)
 		return e;
 	*ret = (struct run_context){ .view = { &ret->scope, source->run->nominal },
+				     .budget = RENDER_BUDGET,
 				     .env = { .find = run_scope_find,
 					      .self = &ret->view,
 					      .names = &run_scope_names,
 					      .now = clock_wall(),
 					      .zones = source->zones,
+					      .budget = &ret->budget,
 					      .zone = source->doc->when.zone } };
 	return run_scope_value(&s, &ret->env, a, &ret->scope, why);
 }

@@ -1,6 +1,6 @@
 #pragma once
 /* The context of a run: the values that the run's condition and templates can use, and that its program gets.
- * They are read from the store, on the prepare worker's thread. */
+ * They are read from the store, on a thread of the prepare worker. */
 #include "core/doc/run_scope.h"
 #include "store/sqlite/read/reader.h"
 
@@ -23,6 +23,7 @@ struct context_source {
 struct run_context {
 	struct val scope;
 	struct scope_view view;
+	struct expr_budget budget; /* for all templates of the attempt, `variables` included */
 	struct expr_env env;
 };
 /* E_VALUE: a variable of the schedule has no value. */

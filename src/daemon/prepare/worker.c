@@ -1,5 +1,5 @@
-/* The prepare worker's thread: its queue, what it does for each kind of task, and the tasks that it
- * postpones. */
+/* The prepare worker: a pool of threads, what they do for each kind of task, and the tasks that they
+ * postpone. */
 #include "daemon/prepare/worker.h"
 
 #include "base/json.h"
@@ -10,11 +10,10 @@
 #include "store/sqlite/read/reader.h"
 #include "store/sqlite/store.h"
 #include "sys/clock.h"
-#include "sys/mailbox.h"
-#include "sys/thread.h"
+#include "sys/pool.h"
 
 #include <errno.h>
-#include <poll.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -25,23 +24,30 @@ enum { ROOM_KEPT = LAUNCHES_MAX + RUNNER_CHECKS_MAX + DAEMON_COMPILE_MAX + 16 };
 enum { QUESTIONS_MAX = PREPARE_TASKS_MAX - ROOM_KEPT };
 static_assert(QUESTIONS_MAX > 0, "there is room for questions and calls");
 
-struct prepare_worker {
-	struct prepare_options options;
-	struct mailbox *mail;
+/* The keys of tasks that are about no single attempt; other tasks have the number of their schedule. Calls
+ * are made in order; compilations, of which there may be very many, occupy one thread. */
+enum { KEY_CALLS = 0 };
+#define KEY_COMPILE UINT64_MAX
+
+/* What a thread has for itself. */
+struct prepare_thread {
+	struct prepare_worker *worker;
 	struct reader *reader;
 	struct zoneinfo *zones;
-	pthread_t thread;
-	bool started;
-	atomic_bool stop;
-	atomic_uint questions; /* the number of PREPARE_ANSWER tasks that are not finished */
-	/* Used by the worker's thread alone. */
-	struct prepare_task *postponed;
-	struct boot retry_at; /* when the postponed tasks are tried again */
+	unsigned generation; /* of the zone files */
 	struct notes_pace pace;
+};
+
+struct prepare_worker {
+	struct prepare_options options;
+	struct pool *pool;
+	struct prepare_thread thread[PREPARE_THREADS];
+	atomic_uint questions;  /* PREPARE_ANSWER, not finished */
+	atomic_uint generation; /* counts how often the zone files have changed */
 	/* Protected by the lock. */
 	pthread_mutex_t lock;
-	bool failing;
-	struct why why; /* why the last attempt was postponed */
+	unsigned troubled; /* attempts that were postponed and are not finished */
+	struct why why;    /* of the last attempt that was postponed */
 };
 
 void prepare_task_free(struct prepare_task *t)
@@ -52,7 +58,7 @@ void prepare_task_free(struct prepare_task *t)
 	free(t);
 }
 
-/* --- on the worker's thread --- */
+/* --- on one of the threads --- */
 
 /* Whether the same task may succeed later, because the machine failed. E_BUSY means that a reader gave up;
  * E_LIMIT is about the content of a document, which stays too large. */
@@ -63,7 +69,7 @@ static bool is_transient(enum err e)
 
 /* The document was valid when it was stored. Its agent is looked up now, so a later definition of the agent
  * is used. */
-static enum err read_document(struct prepare_worker *w, struct str text, struct arena *a,
+static enum err read_document(struct prepare_thread *w, struct str text, struct arena *a,
 			      struct schedule_doc *ret, struct why *why)
 {
 	struct val value, documents;
@@ -72,7 +78,7 @@ static enum err read_document(struct prepare_worker *w, struct str text, struct 
 	if (e)
 		return e;
 	documents = (struct val){ .kind = VAL_LIST, .list = { &value, 1 } };
-	struct doc_env env = w->options.defaults;
+	struct doc_env env = w->worker->options.defaults;
 	env.when.zones = zoneinfo_source(w->zones);
 	errno = 0;
 	env.when.zone = env.when.zones->find(env.when.zones->self, env.when.zone_name);
@@ -94,7 +100,7 @@ struct loaded_run {
 	struct context_source source;
 };
 
-static enum err load_run(struct prepare_worker *w, struct prepare_task *t, struct loaded_run *ret)
+static enum err load_run(struct prepare_thread *w, struct prepare_task *t, struct loaded_run *ret)
 {
 	struct str text;
 	enum err e = read_document_of(w->reader, t->req.sid, t->req.rev, &t->arena, &text, &t->why);
@@ -108,13 +114,13 @@ static enum err load_run(struct prepare_worker *w, struct prepare_task *t, struc
 					       .doc = &ret->doc,
 					       .run = &ret->run,
 					       .attempt = (uint16_t)(t->req.attempt & ~RUN_CHECK),
-					       .runs = w->options.place.runs };
+					       .runs = w->worker->options.place.runs };
 	return e;
 }
 
-static enum err render_task(struct prepare_worker *w, struct prepare_task *t)
+static enum err render_task(struct prepare_thread *w, struct prepare_task *t)
 {
-	const struct prepare_options *o = &w->options;
+	const struct prepare_options *o = &w->worker->options;
 	struct loaded_run l;
 	enum err e = load_run(w, t, &l);
 	if (e)
@@ -126,10 +132,13 @@ static enum err render_task(struct prepare_worker *w, struct prepare_task *t)
 	return e ? e : provenance_write(&l.doc, &t->launch, &t->arena, &t->provenance);
 }
 
-static void set_trouble(struct prepare_worker *w, const struct why *why)
+/* Counts the attempts that are postponed; `why` NULL: this one is no longer. */
+static void note_trouble(struct prepare_worker *w, struct prepare_task *t, const struct why *why)
 {
 	pthread_mutex_lock(&w->lock);
-	w->failing = why != NULL;
+	w->troubled += why && !t->troubled;
+	w->troubled -= !why && t->troubled;
+	t->troubled = why != NULL;
 	if (why)
 		w->why = *why;
 	pthread_mutex_unlock(&w->lock);
@@ -143,15 +152,14 @@ static void postpone(struct prepare_worker *w, struct prepare_task *t)
 		why_write(&why, WHY_NOWHERE, "run %llu cannot be prepared: %s",
 			  (unsigned long long)t->req.run,
 			  t->why.text[0] ? t->why.text : "Cannot allocate memory");
-		set_trouble(w, &why);
+		note_trouble(w, t, &why);
 	}
-	if (!w->postponed)
-		w->retry_at.us = clock_boot().us + PREPARE_RETRY_MS * 1000;
-	t->next = w->postponed;
-	w->postponed = t;
+	t->pool.after.us = clock_boot().us + PREPARE_RETRY_MS * 1000;
+	enum err e = pool_put(w->pool, &t->pool, 0);
+	assert(!e); /* tasks with a time always fit */
 }
 
-static enum err do_launch(struct prepare_worker *w, struct prepare_task *t)
+static enum err do_launch(struct prepare_thread *w, struct prepare_task *t)
 {
 	t->provenance = (struct str){ 0 };
 	enum err e = render_task(w, t);
@@ -162,7 +170,7 @@ static enum err do_launch(struct prepare_worker *w, struct prepare_task *t)
 	return e;
 }
 
-static enum err do_answer(struct prepare_worker *w, struct prepare_task *t)
+static enum err do_answer(struct prepare_thread *w, struct prepare_task *t)
 {
 	struct precondition_answer found = { .reason = REASON_DEFINITION };
 	struct loaded_run l;
@@ -180,9 +188,9 @@ static enum err do_answer(struct prepare_worker *w, struct prepare_task *t)
 	return e;
 }
 
-static enum err do_rules(struct prepare_worker *w, struct prepare_task *t)
+static enum err do_rules(struct prepare_thread *w, struct prepare_task *t)
 {
-	struct doc_names names = intern_for_documents(w->options.intern);
+	struct doc_names names = intern_for_documents(w->worker->options.intern);
 	struct read_sched s;
 	struct schedule_doc doc;
 	enum err e = read_sched(w->reader, t->req.sid, &t->arena, &s, &t->why);
@@ -194,84 +202,69 @@ static enum err do_rules(struct prepare_worker *w, struct prepare_task *t)
 	return e;
 }
 
-/* Prepares a task and hands it over, or postpones it. */
-static void prepare(struct prepare_worker *w, struct prepare_task *t)
+/* Opens the zone files again if they have changed since this thread opened them. */
+static enum err renew_zones(struct prepare_thread *w)
 {
-	static enum err (*const functions[])(struct prepare_worker *, struct prepare_task *) = {
+	struct zoneinfo *fresh = NULL;
+	unsigned generation = atomic_load(&w->worker->generation);
+	if (w->zones && generation == w->generation)
+		return OK;
+	enum err e = zoneinfo_open(&fresh);
+	if (e)
+		return e;
+	zoneinfo_close(w->zones);
+	w->zones = fresh;
+	w->generation = generation;
+	return OK;
+}
+
+/* Prepares a task and hands it over, or postpones it. */
+static void prepare(struct prepare_thread *w, struct prepare_task *t)
+{
+	static enum err (*const functions[])(struct prepare_thread *, struct prepare_task *) = {
 		[PREPARE_LAUNCH] = do_launch, [PREPARE_ANSWER] = do_answer, [PREPARE_RULES] = do_rules
 	};
 	arena_free(&t->arena);
 	t->arena = (struct arena){ 0 };
 	t->why.text[0] = '\0';
-	if (is_transient(functions[t->kind](w, t))) {
-		postpone(w, t);
+	if (renew_zones(w) || is_transient(functions[t->kind](w, t))) {
+		postpone(w->worker, t);
 		return;
 	}
+	note_trouble(w->worker, t, NULL);
 	if (t->kind == PREPARE_ANSWER)
-		atomic_fetch_sub(&w->questions, 1);
-	w->options.finished(w->options.ctx, t);
+		atomic_fetch_sub(&w->worker->questions, 1);
+	w->worker->options.finished(w->worker->options.ctx, t);
 }
 
+/* Each thread opens the zone files again before its next task. */
 static void reread_zones(struct prepare_worker *w)
 {
-	struct zoneinfo *fresh = NULL;
-	if (intern_reread(w->options.intern) || zoneinfo_open(&fresh))
-		return; /* the zone files that were read before stay in use */
-	zoneinfo_close(w->zones);
-	w->zones = fresh;
+	if (intern_reread(w->options.intern))
+		return; /* the old ones stay in use */
+	atomic_fetch_add(&w->generation, 1);
 	w->options.zones_read(w->options.ctx);
 }
 
-/* Called from the worker's mailbox. */
-static void do_task(void *arg)
+static struct prepare_task *task_of(struct pool_task *t)
 {
-	struct prepare_task *t = arg;
-	struct prepare_worker *w = t->worker;
-	if (t->postponed) {
-		t->postponed = false;
-		postpone(w, t);
-		return;
-	}
+	return (struct prepare_task *)(void *)((char *)t - offsetof(struct prepare_task, pool));
+}
+
+/* Called by the pool. */
+static void carry_out(void *ctx, struct pool_task *task, unsigned thread)
+{
+	struct prepare_task *t = task_of(task);
+	struct prepare_worker *w = ctx;
 	if (t->kind != PREPARE_CALL && t->kind != PREPARE_ZONES) {
-		prepare(w, t);
+		prepare(&w->thread[thread], t);
 		return;
 	}
 	if (t->kind == PREPARE_CALL)
-		t->fn(w->reader, t->arg);
+		t->fn(w->thread[thread].reader, t->arg);
 	else
 		reread_zones(w);
 	prepare_task_free(t);
-}
-
-/* Called after every batch of mail, because a busy worker is never idle. */
-static void retry_postponed(struct prepare_worker *w)
-{
-	struct prepare_task *all = w->postponed;
-	if (!all || clock_boot().us < w->retry_at.us)
-		return;
-	w->postponed = NULL;
-	while (all) {
-		struct prepare_task *t = all;
-		all = t->next;
-		prepare(w, t);
-	}
-	bool attempts_wait = false;
-	for (const struct prepare_task *t = w->postponed; t; t = t->next)
-		attempts_wait |= t->kind == PREPARE_LAUNCH;
-	if (!attempts_wait)
-		set_trouble(w, NULL);
-}
-
-static void *worker_main(void *arg)
-{
-	struct prepare_worker *w = arg;
-	struct pollfd bell = { mailbox_fd(w->mail), POLLIN, 0 };
-	while (!atomic_load(&w->stop)) {
-		if (poll(&bell, 1, w->postponed ? PREPARE_RETRY_MS : -1) > 0)
-			mailbox_run(w->mail);
-		retry_postponed(w);
-	}
-	return NULL;
 }
 
 /* --- open and close --- */
@@ -279,20 +272,22 @@ static void *worker_main(void *arg)
 enum err prepare_open(const struct prepare_options *o, struct prepare_worker **ret, struct why *why)
 {
 	struct prepare_worker *w = calloc(1, sizeof *w);
-	if (!w)
-		return E_NOMEM;
+	enum err e = w ? OK : E_NOMEM;
+	if (e)
+		return e;
 	w->options = *o;
 	pthread_mutex_init(&w->lock, NULL);
-	enum err e = mailbox_new(PREPARE_TASKS_MAX, &w->mail);
+	for (unsigned i = 0; i < PREPARE_THREADS && !e; i++) {
+		struct prepare_thread *t = &w->thread[i];
+		t->worker = w;
+		e = store_sqlite_reader(o->store, &t->reader, why);
+		if (!e) {
+			reader_be_patient(t->reader);
+			e = renew_zones(t);
+		}
+	}
 	if (!e)
-		e = store_sqlite_reader(o->store, &w->reader, why);
-	if (!e)
-		reader_be_patient(w->reader);
-	if (!e)
-		e = zoneinfo_open(&w->zones);
-	if (!e)
-		e = thread_start(&w->thread, worker_main, w);
-	w->started = !e;
+		e = pool_new(PREPARE_THREADS, PREPARE_TASKS_MAX, carry_out, w, &w->pool);
 	if (e)
 		prepare_close(w);
 	else
@@ -300,50 +295,36 @@ enum err prepare_open(const struct prepare_options *o, struct prepare_worker **r
 	return e;
 }
 
-static void drop_mail(struct prepare_worker *w)
-{
-	mail_fn *fn;
-	void *arg;
-	while (w->mail && mailbox_pop(w->mail, &fn, &arg)) {
-		struct prepare_task *t = arg;
-		if (t->kind == PREPARE_CALL)
-			t->fn(NULL, t->arg);
-		prepare_task_free(t);
-	}
-}
-
 void prepare_close(struct prepare_worker *w)
 {
 	if (!w)
 		return;
-	atomic_store(&w->stop, true);
-	if (w->started) {
-		mailbox_close(w->mail); /* wakes the thread */
-		pthread_join(w->thread, NULL);
-	}
-	drop_mail(w);
-	while (w->postponed) {
-		struct prepare_task *t = w->postponed;
-		w->postponed = t->next;
+	for (struct pool_task *left = pool_close(w->pool), *next; left; left = next) {
+		struct prepare_task *t = task_of(left);
+		next = left->next;
+		if (t->kind == PREPARE_CALL)
+			t->fn(NULL, t->arg);
 		prepare_task_free(t);
 	}
-	reader_close(w->reader);
-	zoneinfo_close(w->zones);
-	mailbox_free(w->mail);
+	for (unsigned i = 0; i < PREPARE_THREADS; i++) {
+		reader_close(w->thread[i].reader);
+		zoneinfo_close(w->thread[i].zones);
+	}
 	pthread_mutex_destroy(&w->lock);
 	free(w);
 }
 
 /* --- from any thread --- */
 
-static enum err add_task(struct prepare_worker *w, const struct prepare_task *what, unsigned room)
+static enum err add_task(struct prepare_worker *w, const struct prepare_task *what, uint64_t key,
+			 unsigned room)
 {
 	struct prepare_task *t = malloc(sizeof *t);
 	if (!t)
 		return E_NOMEM;
 	*t = *what;
-	t->worker = w;
-	enum err e = mailbox_put_reserving(w->mail, room, do_task, t);
+	t->pool.key = key;
+	enum err e = pool_put(w->pool, &t->pool, room);
 	if (e)
 		free(t);
 	return e == E_LIMIT ? E_BUSY : e;
@@ -351,18 +332,19 @@ static enum err add_task(struct prepare_worker *w, const struct prepare_task *wh
 
 enum err prepare_launch(struct prepare_worker *w, const struct rn_req *r)
 {
-	return add_task(w, &(struct prepare_task){ .kind = PREPARE_LAUNCH, .req = *r }, 0);
+	return add_task(w, &(struct prepare_task){ .kind = PREPARE_LAUNCH, .req = *r }, r->sid, 0);
 }
 
 enum err prepare_answer(struct prepare_worker *w, const struct rn_req *r)
 {
-	/* The engine may ask any number of questions, and postponed questions are not in the mailbox: so the
-	 * mailbox alone does not limit their number. */
+	/* The engine may have any number of questions; those that are postponed have no place in the queue.
+	 */
 	if (atomic_fetch_add(&w->questions, 1) >= QUESTIONS_MAX) {
 		atomic_fetch_sub(&w->questions, 1);
 		return E_BUSY;
 	}
-	enum err e = add_task(w, &(struct prepare_task){ .kind = PREPARE_ANSWER, .req = *r }, ROOM_KEPT);
+	enum err e =
+		add_task(w, &(struct prepare_task){ .kind = PREPARE_ANSWER, .req = *r }, r->sid, ROOM_KEPT);
 	if (e)
 		atomic_fetch_sub(&w->questions, 1);
 	return e;
@@ -370,30 +352,32 @@ enum err prepare_answer(struct prepare_worker *w, const struct rn_req *r)
 
 enum err prepare_rules(struct prepare_worker *w, uint64_t sid)
 {
-	return add_task(w, &(struct prepare_task){ .kind = PREPARE_RULES, .req = { .sid = sid } }, 0);
+	return add_task(w, &(struct prepare_task){ .kind = PREPARE_RULES, .req = { .sid = sid } },
+			KEY_COMPILE, 0);
 }
 
 enum err prepare_retry(struct prepare_worker *w, struct prepare_task *t)
 {
-	t->worker = w;
-	t->postponed = true;
-	return mailbox_put(w->mail, do_task, t) ? E_BUSY : OK;
+	t->pool = (struct pool_task){ .key = t->kind == PREPARE_RULES ? KEY_COMPILE : t->req.sid,
+				      .after = { clock_boot().us + PREPARE_RETRY_MS * 1000 } };
+	return pool_put(w->pool, &t->pool, 0) ? E_BUSY : OK;
 }
 
 enum err prepare_call(struct prepare_worker *w, void (*fn)(struct reader *reader, void *arg), void *arg)
 {
-	return add_task(w, &(struct prepare_task){ .kind = PREPARE_CALL, .fn = fn, .arg = arg }, ROOM_KEPT);
+	return add_task(w, &(struct prepare_task){ .kind = PREPARE_CALL, .fn = fn, .arg = arg }, KEY_CALLS,
+			ROOM_KEPT);
 }
 
 enum err prepare_zones_changed(struct prepare_worker *w)
 {
-	return add_task(w, &(struct prepare_task){ .kind = PREPARE_ZONES }, 0);
+	return add_task(w, &(struct prepare_task){ .kind = PREPARE_ZONES }, KEY_COMPILE, 0);
 }
 
 enum err prepare_trouble(struct prepare_worker *w, struct why *why)
 {
 	pthread_mutex_lock(&w->lock);
-	bool failing = w->failing;
+	bool failing = w->troubled > 0;
 	if (failing && why)
 		*why = w->why;
 	pthread_mutex_unlock(&w->lock);

@@ -1,7 +1,10 @@
 #pragma once
-/* The prepare worker: a thread that reads documents, so that the engine's thread never waits for a disk. It
- * renders what an attempt executes, answers the engine's questions before a run, and compiles documents to
- * rules.
+/* The prepare worker: PREPARE_THREADS threads that read documents, so that the engine's thread never waits
+ * for a disk. They render what an attempt executes, answer the engine's questions before a run, and compile
+ * documents to rules.
+ *
+ * The tasks of one schedule are done one after the other. So a schedule that takes long to render occupies
+ * one thread, and the attempts of others do not wait for it.
  *
  * A task that fails because of the machine (a disk that cannot be read, no descriptor, no memory) is tried
  * again every PREPARE_RETRY_MS until it succeeds; other tasks do not wait for it. */
@@ -9,6 +12,7 @@
 #include "daemon/prepare/render.h"
 #include "exec/launch.h"
 #include "port/runner.h"
+#include "sys/pool.h"
 
 enum prepare_kind {
 	PREPARE_LAUNCH, /* render what an attempt executes or, with RUN_CHECK, the check before it */
@@ -36,11 +40,10 @@ struct prepare_task {
 	enum err error; /* the document can no longer be compiled */
 	struct rules rules;
 	/* The worker's own. */
-	struct prepare_worker *worker;
+	struct pool_task pool;
 	void (*fn)(struct reader *reader, void *arg);
 	void *arg;
-	bool postponed;
-	struct prepare_task *next;
+	bool troubled; /* it was postponed because the machine failed */
 };
 void prepare_task_free(struct prepare_task *t);
 
@@ -51,10 +54,10 @@ struct prepare_options {
 	struct doc_env defaults;
 	struct intern *intern;
 	void *ctx;
-	/* Called on the worker's thread with each finished PREPARE_LAUNCH, PREPARE_ANSWER and PREPARE_RULES;
-	 * the callee becomes the owner of the task. */
+	/* Called on a thread of the worker with each finished PREPARE_LAUNCH, PREPARE_ANSWER and
+	 * PREPARE_RULES; the callee becomes the owner of the task. */
 	void (*finished)(void *ctx, struct prepare_task *t);
-	/* Called on the worker's thread when the zone files have been read again. */
+	/* Called on a thread of the worker when the zone files have been read again. */
 	void (*zones_read)(void *ctx);
 };
 
@@ -71,8 +74,8 @@ must_check enum err prepare_rules(struct prepare_worker *w, uint64_t sid);
 /* Does a finished task again after PREPARE_RETRY_MS, because the machine failed when its result was used. On
  * error the caller keeps the task. */
 must_check enum err prepare_retry(struct prepare_worker *w, struct prepare_task *t);
-/* Calls fn(reader, arg) on the worker's thread. If the worker is closed before that, fn is called with a NULL
- * reader, so that it can free arg. */
+/* Calls fn(reader, arg) on a thread of the worker. If the worker is closed before that, fn is called with a
+ * NULL reader, so that it can free arg. */
 must_check enum err prepare_call(struct prepare_worker *w, void (*fn)(struct reader *reader, void *arg),
 				 void *arg);
 /* To be called when the zone files have changed. The worker reads them again. From then on documents are

@@ -22,13 +22,26 @@ struct fixture {
 	atomic_uint finished[PREPARE_ZONES + 1]; /* by kind */
 	atomic_uint called;
 	_Atomic int error; /* of the last finished task */
+	bool slow;         /* the tasks of schedule 1 take until `open` is posted */
+	sem_t open;
+	atomic_uint finished_of[5];        /* attempts, by schedule */
+	atomic_uint at_once, most_at_once; /* tasks of schedule 1 */
 };
 
 static void finished(void *ctx, struct prepare_task *t)
 {
 	struct fixture *f = ctx;
+	if (f->slow && t->req.sid == 1) {
+		unsigned n = ++f->at_once;
+		if (n > f->most_at_once)
+			f->most_at_once = n;
+		sem_wait(&f->open);
+		f->at_once--;
+	}
 	f->error = t->error;
 	f->finished[t->kind]++;
+	if (t->kind == PREPARE_LAUNCH && t->req.sid < ARRAY_LEN(f->finished_of))
+		f->finished_of[t->req.sid]++;
 	prepare_task_free(t);
 }
 
@@ -233,6 +246,33 @@ TEST(a_worker_that_is_never_idle_retries_postponed_tasks)
 	CHECK_INT(f.finished[PREPARE_LAUNCH], 1);
 	tear_down(&f);
 	sem_destroy(&b.ended);
+}
+
+/* --- slow schedules --- */
+
+TEST(a_schedule_that_takes_long_does_not_delay_others)
+{
+	enum { SLOW = 20 };
+	struct fixture f;
+	set_up(&f);
+	f.slow = true;
+	sem_init(&f.open, 0, 0);
+	for (unsigned i = 0; i < SLOW; i++)
+		CHECK_INT(prepare_launch(f.worker, &(struct rn_req){ .run = i + 1, .sid = 1, .attempt = 1 }),
+			  OK);
+	for (uint64_t sid = 2; sid <= 4; sid++)
+		CHECK_INT(prepare_launch(f.worker,
+					 &(struct rn_req){ .run = 100 + sid, .sid = sid, .attempt = 1 }),
+			  OK);
+	for (unsigned sid = 2; sid <= 4; sid++)
+		CHECK(wait_for(&f.finished_of[sid], 1));
+	CHECK_INT(f.finished_of[1], 0);
+	for (unsigned i = 0; i < SLOW; i++)
+		sem_post(&f.open);
+	CHECK(wait_for(&f.finished_of[1], SLOW));
+	CHECK_INT(f.most_at_once, 1);
+	tear_down(&f);
+	sem_destroy(&f.open);
 }
 
 /* --- without descriptors --- */
