@@ -184,7 +184,8 @@ void attempt_update(struct runner *r, struct attempt *a)
 	by_life[life](r, a, &f);
 }
 
-/* Creates the run file with an exit section. If there is a run file already, that file decides. */
+/* Creates the run file with an exit section. If there is a run file already, the state of the attempt is read
+ * from that file. */
 void attempt_prevent(struct runner *r, struct attempt *a)
 {
 	bool taken;

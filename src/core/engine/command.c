@@ -333,8 +333,8 @@ static void end_backfill(struct engine *e, struct backfill *f, bool more)
 	*f = e->backfill[--e->backfills];
 }
 
-/* Requests one time after another: only the store knows which have run already, and those do not count for
- * the limit. */
+/* Requests the times one by one, because only the store knows which of them have a run already; those do not
+ * count for the limit. */
 static void backfill_next(struct engine *e, struct sched *s, struct backfill *f)
 {
 	struct wall t;

@@ -119,7 +119,7 @@ static void catch_up(struct engine *e, struct sched *s)
 		start_missed(e, s, KIND_CATCH_UP);
 }
 
-/* The last nominal time up to `last` that was missed for the cause that ends at `until`. */
+/* The last nominal time up to `last` whose lateness is explained by the cause that ends at `until`. */
 static struct wall last_of_cause(const struct sched *s, struct wall last, struct wall until)
 {
 	if (last.us <= until.us || until.us < s->next_try.us)

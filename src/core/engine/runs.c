@@ -691,7 +691,7 @@ void runs_recover(struct engine *e, struct run *r)
 		return;
 	}
 	if (r->row.state == RUN_PENDING) {
-		ask_next(e, r); /* the questions are repeated, the claim is not */
+		ask_next(e, r); /* the preconditions are asked again; the claim is recorded already */
 		return;
 	}
 	/* The attempt that may be alive: the last one on record, or the next one, whose start was not

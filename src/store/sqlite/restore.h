@@ -26,12 +26,12 @@ must_check enum err restore_backup(const struct restore_request *q, const char *
 /* Finishes an interrupted restore_backup. To be called before the database is opened. */
 must_check enum err restore_finish(const char *database, char *aside, size_t room, struct why *why);
 
-/* What a database has recorded about restores. */
+/* The record of restores in a database. */
 struct restore_state {
 	bool older;            /* this call has found that the database is older than its directory */
 	bool unknown_runs;     /* it was restored, and runs that it does not contain may be alive */
 	struct wall restored;  /* when it was restored; 0: never */
-	uint64_t restored_run; /* the last run that it contained then */
+	uint64_t restored_run; /* the number of the last run that the database had then */
 };
 /* Counts this opening, and detects whether the database was put back. To be called after the store was
  * opened, so that the schema is current. */

@@ -236,7 +236,8 @@ static time_form *const time_forms[] = { form_all_day, form_few,     form_spans,
 
 /* --- the days --- */
 
-/* The wording of weekdays: they alone decide, either day field is enough, or both must match. */
+/* The wording of weekdays: if only they restrict the days, if either day field is enough, and if both must
+ * match. */
 enum wording { WORDING_ONLY, WORDING_EITHER, WORDING_BOTH };
 static const struct {
 	const char *item, *weekday, *last;

@@ -43,8 +43,8 @@ static bool is_pruned(const struct operation *o)
 	return o->r->run.kind != KIND_MANUAL && !s->after && o->r->run.nominal.us <= s->pruned_to.us;
 }
 
-/* Finds the answer after nothing was inserted: the run exists (a repeated request), `res` says why the
- * request was not carried out, or the occurrence is recorded or pruned. */
+/* Chooses the answer if nothing was inserted. Either the run exists (the request is repeated), or `res` says
+ * why the request was not carried out, or the occurrence is recorded or pruned. */
 static int answer_not_inserted(struct operation *o, enum st_res res)
 {
 	const struct run_row *run = &o->r->run;
