@@ -9,7 +9,7 @@
 
 enum file_state {
 	FILE_APPLIED, /* the content has been applied */
-	FILE_CHANGED, /* to be applied */
+	FILE_CHANGED, /* the content has changed and is to be applied */
 	FILE_REFUSED, /* has an error; to be tried again when any file changes */
 	FILE_REMOVED, /* does not exist any more; its schedules and agents are to be removed */
 	FILE_DROPPED, /* does not exist any more; its schedules and agents have been removed */
@@ -21,7 +21,7 @@ struct watched_file {
 	ino_t inode;
 	off_t size;
 	enum file_state state;
-	bool seen;          /* in the latest scan */
+	bool seen;          /* the latest scan has found the file */
 	bool problem;       /* a problem is, or may be, open for the file */
 	bool being_written; /* a process has it open for writing: it is not applied yet */
 };

@@ -112,7 +112,7 @@ static void run_replied(void *arg)
 {
 	struct api_wait w = wait_end(arg);
 	if (w.reply.code == REPLY_BUSY)
-		store_cannot_write(w.call, w.api); /* for api_refusal */
+		store_cannot_write(w.call, w.api); /* sets call->why, which api_refusal uses */
 	w.replied(w.call, w.api, &w.reply);
 }
 

@@ -32,13 +32,13 @@ struct api_call {
 	const struct run_row *caller_run; /* the run that sent the request, with `attempt` set to the attempt
 					     that sent it; NULL: a person */
 	bool deferred;                    /* api_finish will answer */
-	int status;                       /* of HTTP; 0: 200 */
+	int status;                       /* HTTP status of the answer; 0: 200 */
 	struct http_request *request;
 	void *ctx;              /* the handler's state */
 	const void *item;       /* the part of ctx that belongs to a command or store request: see below */
 	struct zoneinfo *zones; /* valid until the call is answered */
 	struct zone_files *zone_files; /* keeps `zones` valid; NULL: released */
-	struct api_wait *free_waits;   /* for reuse */
+	struct api_wait *free_waits;   /* waits that can be used again */
 };
 
 /* Answers a deferred call: with call->answer, or with the error and call->why. */

@@ -153,7 +153,7 @@ void event_write(struct event_ids *ids, uint64_t number, const struct live_event
 		buf_addf(out, ",\"attempt\":%u", f->run.attempt);
 		json_add_time(out, "nominal", f->run.nominal);
 	}
-	if (f->op == ST_OCC && f->run.due.us) /* from due to recorded */
+	if (f->op == ST_OCC && f->run.due.us) /* adds the lateness: the time from due to recorded */
 		buf_addf(out, ",\"lateness_ms\":%.3f", (double)(f->at.us - f->run.due.us) / 1000);
 	if (f->message.number)
 		add_message(ids, f, out);

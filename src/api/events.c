@@ -26,7 +26,7 @@ struct follower {
 
 /* Events are kept as data. They are written as JSON only when there is a follower or a request. */
 struct events {
-	pthread_mutex_t lock; /* of ring, before, last */
+	pthread_mutex_t lock; /* protects ring, before and last */
 	struct live_event ring[RING_EVENTS];
 	uint64_t before; /* the first event has the number before + 1 */
 	uint64_t last;   /* the number of the newest; an event is at its number % RING_EVENTS */

@@ -70,7 +70,7 @@ void json_write_schedule(struct buf *out, const struct read_sched *s, const stru
 				: "active");
 	json_add_time(out, "next", enabled && !paused && !open && !blocked.n ? r->next : WALL_NEVER);
 	if (r->next_set_at.us)
-		json_add_time(out, "next_set_at", r->next_set_at); /* by one of its runs */
+		json_add_time(out, "next_set_at", r->next_set_at); /* one of the schedule's runs has set it */
 	if (blocked.n)
 		json_add_str(out, "blocked", blocked);
 	if (paused) {

@@ -11,7 +11,8 @@ void json_write_schedule(struct buf *out, const struct read_sched *s, const stru
 			 struct str blocked, const struct read_avoided *whole);
 /* `id`: the id of the run's schedule. */
 void json_write_run(struct buf *out, const struct run_row *r, struct str id);
-void json_open_run(struct buf *out, const struct run_row *r, struct str id); /* without the last brace */
+/* The same without the last brace. */
+void json_open_run(struct buf *out, const struct run_row *r, struct str id);
 /* Writes the items of a list of runs, and reads the ids of their schedules. */
 void json_write_runs(struct buf *out, struct reader *reader, const struct read_runs *page, struct arena *a);
 void json_write_problem(struct buf *out, const struct problem_row *p);

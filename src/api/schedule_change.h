@@ -9,8 +9,8 @@ struct schedule_change {
 	const struct doc_warning *warning;
 	unsigned warnings;
 	struct source_row source; /* where the document comes from; from.p NULL: stays as it is */
-	bool exists;              /* there is a schedule with this id, and it is … */
-	struct read_sched old;    /* … this one */
+	bool exists;              /* there is a schedule with this id */
+	struct read_sched old;    /* the existing schedule, if `exists` is true */
 	bool bulk;                /* one of many: requests of other callers are carried out first */
 };
 

@@ -8,6 +8,6 @@ struct zone_files {
 	unsigned users;
 };
 
-struct zone_files *zone_files_new(void); /* with one user; NULL: out of memory */
+struct zone_files *zone_files_new(void); /* has one reference; NULL: out of memory */
 struct zone_files *zone_files_share(struct zone_files *z);
 void zone_files_release(struct zone_files *z); /* NULL is fine */

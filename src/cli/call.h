@@ -18,7 +18,7 @@ struct cli_call {
 	const char *source_name; /* the file that `source` was read from; NULL: no file */
 };
 
-/* The same call for another row: arguments that both rows have are copied. */
+/* Returns the call for another row: arguments that both rows have are copied. */
 struct cli_call cli_call_as(const struct cli_call *call, enum op_id id);
 /* The settings, from this call's flags, the environment and the configuration file. On failure call->source
  * and source_name are set. */

@@ -23,11 +23,11 @@ void documents_warn_of_more(void);
 void documents_free(struct documents *d); /* frees the lists; their texts are in the call's arena */
 
 /* Appends the schedules and agents of a file. On failure why->at points into call->source, the text of
- * call->source_name. `listed`: the file was found in a directory; an org file that is not an agent is then
- * ignored. */
+ * call->source_name. `listed`: the file was found in a directory; in that case an org file that is not an
+ * agent is ignored. */
 must_check enum err documents_read_file(struct cli_call *call, const char *path, bool listed,
 					struct documents *into);
-/* The same for a file, or for every *.yaml, *.yml, *.json and *.org of a directory in the order of their
+/* Does the same for a file, or for every *.yaml, *.yml, *.json and *.org of a directory in the order of their
  * names. Errors of files in a directory are printed on standard error, and the returned error counts them.
  * Ids of schedules and names of agents must be unique in all of the files. */
 must_check enum err documents_read(struct cli_call *call, const char *path, struct documents *ret);

@@ -25,7 +25,7 @@ void table_free(struct table *t);
 void print_safe(FILE *to, struct str s);
 /* A member of a JSON object as text; NULL: it is missing or null. */
 const char *val_text(struct arena *a, const struct val *map, const char *name);
-/* The same with newlines replaced by spaces. */
+/* Like val_text, with newlines replaced by spaces. */
 const char *val_line(struct arena *a, const struct val *map, const char *name);
 /* "2026-11-16T14:00:00Z" for people: "2026-11-16 15:00:00 (in 5 min)", in the given zone; NULL stays NULL. */
 const char *time_text(struct arena *a, const char *iso, const struct zone_source *zones, struct str zone);

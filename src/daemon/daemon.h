@@ -21,7 +21,7 @@ struct daemon_options {
 		int64_t runs_days, logs_days, logs_bytes;
 		int64_t every; /* seconds between two passes */
 	} retention;
-	struct doc_env defaults; /* for documents: zone, calendars, timeouts, agent */
+	struct doc_env defaults; /* default values for documents: zone, calendars, timeouts, agent */
 	/* The following are called on the daemon's thread, and may be NULL. */
 	void *ctx;
 	void (*zones_changed)(void *ctx);

@@ -17,7 +17,7 @@ struct name {
 };
 
 struct table {
-	struct name *name; /* by number */
+	struct name *name; /* the names, indexed by number */
 	unsigned n, room;
 	uint32_t most;
 	struct map by_hash;
@@ -33,7 +33,7 @@ struct intern {
 	struct days days[CALENDARS_MAX];
 	struct agent_index agents;
 	uint64_t *agent;          /* fingerprints by number; few of its pages are ever touched */
-	struct str default_agent; /* its name */
+	struct str default_agent; /* name of the default agent */
 	uint64_t default_fingerprint;
 };
 

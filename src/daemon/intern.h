@@ -25,7 +25,7 @@ void intern_unsaved(struct intern *n, name_fn *fn, void *ctx);
 struct str intern_text(struct intern *n, uint32_t number);
 /* The number of an agent, account or concurrency key; 0: it has none, so no rules use it. */
 uint32_t intern_known(struct intern *n, enum doc_name kind, struct str name);
-/* For doc_rules. */
+/* The functions by which doc_rules gets the numbers of names. */
 struct doc_names intern_for_documents(struct intern *n);
 /* The tables that the engine reads; they do not move, and are filled as names are added. */
 void intern_tables(struct intern *n, struct engine_config *ret);

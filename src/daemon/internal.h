@@ -15,7 +15,7 @@ struct pending_command {
 	struct command command;
 	reply_fn *replied;
 	void *ctx;
-	struct boot give_up; /* until then a command answered with REPLY_BUSY is repeated */
+	struct boot give_up; /* a command that is answered with REPLY_BUSY is repeated until this time */
 	struct pending_command *next;
 	char texts[]; /* the texts that the command points to */
 };
@@ -74,7 +74,7 @@ struct daemon {
 	} health;
 	struct {
 		struct boot at;
-		bool fresh;              /* not yet reported */
+		bool fresh;              /* the step of the clock is not yet reported */
 		char text[WHY_TEXT_MAX]; /* for people; empty: the clock was not set within the last
 					    CLOCK_CALM_SECONDS */
 	} clock_step;                    /* the last time the clock was set */
@@ -100,14 +100,14 @@ void store_requests_free(struct store_request *s);
 
 /* --- attempts.c: attempts to be prepared, and finished tasks --- */
 void attempts_want(void *ctx, const struct rn_req *r);
-void attempts_finished(void *ctx, struct prepare_task *t); /* on a thread of the prepare worker */
+void attempts_finished(void *ctx, struct prepare_task *t); /* runs on a thread of the prepare worker */
 void attempts_take(void *arg);                             /* mail */
 void attempts_happened(void *ctx, const struct pump_fact *f, const struct st_ack *ack);
 
 /* --- recompile.c: schedules whose rules are outdated --- */
 void recompile_all(void *arg); /* mail */
 void recompile_finished(struct daemon *d, struct prepare_task *t);
-void recompile_zones_read(void *ctx); /* on a thread of the prepare worker */
+void recompile_zones_read(void *ctx); /* runs on a thread of the prepare worker */
 /* Recompiles the schedules that use an agent. To be called when the agent was defined, changed or removed,
  * and readers of the store see the change. */
 void recompile_agent(struct daemon *d, const struct agent_row *changed);

@@ -31,7 +31,7 @@ struct loop {
 	int64_t armed; /* when the timer expires; INT64_MAX: the timer is off; 0: the timer must be set again
 			*/
 	int64_t suspended; /* total time the machine was suspended since it was booted */
-	int64_t turn_in;   /* what after_turn returned */
+	int64_t turn_in;   /* the last result of after_turn */
 	enum err error;
 	struct why why;
 };

@@ -11,7 +11,7 @@ struct config_out;
 #define OUT_MISSING_TEXT                                                                                     \
 	"rota-out, which sends requests, is not installed beside rota; ROTA_OUT can name its path"
 
-/* The program that sends requests, and where they may go. */
+/* The program that sends requests, and the rules for their addresses. */
 struct out_service {
 	const char *program; /* NULL: not installed */
 	const struct config_out *rules;

@@ -38,7 +38,7 @@ static_assert(PROBLEM_CAUSES <= 1 << CAUSE_BITS, "a cause fits beside its subjec
 
 struct problems {
 	struct problems_config config;
-	struct map open;               /* by key_of */
+	struct map open;               /* the open problems, by key_of */
 	struct problem_update *queued; /* changes that the prepare worker had no room for, in order */
 	struct problem_update **last;
 	unsigned openings; /* number of openings in `queued`, at most PROBLEMS_QUEUED_MAX. The number of

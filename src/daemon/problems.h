@@ -38,8 +38,8 @@ bool problems_flush(struct problems *p);
 /* What fails now. A text is NULL if its part works. */
 struct health {
 	bool clock_held;
-	const char *clock_step; /* how the clock was set … */
-	bool clock_stepped;     /* … since the last check */
+	const char *clock_step; /* how the clock was set; NULL: it was not */
+	bool clock_stepped;     /* the clock was set since the last check */
 	const char *store, *runner;
 };
 /* True: something fails that can recover without an event, so check again soon. */

@@ -110,7 +110,8 @@ int64_t conn_deadlines(struct http *h, int64_t now)
 {
 	int64_t next = INT64_MAX;
 	for (unsigned p = 0; p < PHASES; p++) {
-		/* Each on_deadline moves the connection to another phase, or to the end of this one. */
+		/* Each on_deadline moves the connection to another phase, or to the end of the list of this
+		 * phase, so the loop ends. */
 		while (h->first[p] && h->first[p]->deadline <= now)
 			phases[p].on_deadline(h->first[p]);
 		if (h->first[p] && h->first[p]->deadline < next)

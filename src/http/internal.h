@@ -32,8 +32,8 @@ enum connection_phase {
 };
 
 struct conn {
-	struct conn *prev, *next; /* in the list of its phase */
-	int64_t deadline;         /* of its phase, in ms */
+	struct conn *prev, *next; /* neighbours in the list of the phase */
+	int64_t deadline;         /* deadline of the present phase, in ms */
 	enum connection_phase phase;
 	struct http *http;
 	struct MHD_Connection *mhd;
@@ -46,7 +46,7 @@ struct conn {
 
 struct server_request {
 	struct http_request pub; /* must be the first member, because callers have a pointer to it */
-	struct server_request *prev, *next; /* in http->unanswered */
+	struct server_request *prev, *next; /* neighbours in http->unanswered */
 	struct http *http;
 	struct conn *conn; /* NULL: the connection is closed */
 	const char *target;

@@ -58,12 +58,12 @@ struct http_request {
 	struct str body;
 	struct http_peer peer;
 	struct arena arena; /* freed with the request; the handler may use it */
-	void *ctx;          /* for the handler */
+	void *ctx;          /* the handler may use it */
 	/* If set: called when the server is closed before the request was answered. */
 	void (*dropped)(struct http_request *r);
 };
 
-/* In bytes and milliseconds; base/limits.h explains each. */
+/* Limits in bytes and milliseconds; base/limits.h explains each of them. */
 struct http_limits {
 	size_t body_bytes, bodies_bytes, header_bytes, stream_bytes;
 	unsigned connections, fds_reserved;
@@ -72,7 +72,7 @@ struct http_limits {
 extern const struct http_limits http_limits_default;
 
 struct http_options {
-	const char *path; /* of the socket; see listener_open */
+	const char *path; /* path of the socket; see listener_open */
 	struct http_limits limits;
 	void (*handle)(void *ctx, struct http_request *r);
 	void *ctx;

@@ -22,7 +22,7 @@ struct client_request {
 	const char *const *headers; /* additional headers, "Name: value", ended by NULL; NULL: none */
 	unsigned timeout_ms; /* limit for a whole call, or for the beginning of a stream; 0: CLIENT_MS */
 	unsigned silence_ms; /* how long a stream may be silent; 0: without limit */
-	size_t bytes_max;    /* of the answer's body; 0: CLIENT_BYTES_MAX */
+	size_t bytes_max;    /* largest size of the answer's body; 0: CLIENT_BYTES_MAX */
 };
 
 struct client_answer {

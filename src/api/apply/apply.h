@@ -20,16 +20,16 @@ struct apply_item {
 	int leader; /* index of its leader among the items; if its leader is not an item, index of the next
 		       item on the way from leader to leader; -1: none */
 	struct source_row source;
-	uint64_t sid;       /* of the stored schedule with this id; 0: there is none */
+	uint64_t sid;       /* number of the stored schedule with this id; 0: there is none */
 	struct str changes; /* the changed keys, as a JSON list, which may be empty; p NULL: unchanged */
 	bool moved;         /* it comes from another file or line than before */
 	bool applied;
-	bool agent; /* it is an agent: … */
+	bool agent; /* the item is an agent, not a schedule */
 	bool exists;
-	uint32_t rev;    /* … the stored revision; 0: never stored */
-	struct str text; /* … the new definition, if it changes */
-	bool turn;       /* it is a schedule of agent turns … */
-	struct str by;   /* … by this agent; empty: it names none */
+	uint32_t rev;    /* agent: the stored revision; 0: the agent was never stored */
+	struct str text; /* agent: the new definition, if it changes */
+	bool turn;       /* the item is a schedule of agent turns */
+	struct str by;   /* schedule: the agent that takes the turns; empty: the schedule names none */
 };
 
 /* A schedule or agent to be removed. */
@@ -49,7 +49,7 @@ struct apply_job {
 	const struct val *gone;  /* the same, but only those from files that do not exist any more */
 	struct apply_item *item;
 	unsigned n;
-	unsigned agents;                 /* of the items */
+	unsigned agents;                 /* number of agents among the items */
 	const struct apply_item **by_id; /* sorted: schedules, then agents */
 	unsigned *order;                 /* agents before schedules, leaders before their followers */
 	unsigned read, leaders_found;    /* how many items these steps have done */

@@ -182,7 +182,7 @@ enum err handle_memory_search(struct api_call *call, struct api *api)
 
 /* --- remove --- */
 
-/* All notes of a run. */
+/* The removal of all notes of a run. */
 struct run_notes_removal {
 	struct str agent; /* empty: any agent */
 	uint64_t run;

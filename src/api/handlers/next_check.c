@@ -31,7 +31,7 @@ static enum err check_bounds(struct api_call *call, struct api *api, const struc
 }
 
 struct next_check {
-	struct str id; /* of the schedule */
+	struct str id; /* the id of the schedule */
 	struct wall at;
 };
 

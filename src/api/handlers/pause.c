@@ -14,7 +14,7 @@ struct pause_request {
 	/* Schedules with a tag. Tags are only in documents, so all schedules are read, page by page. */
 	struct str tag;
 	struct read_scheds page;
-	unsigned at;     /* in the page */
+	unsigned at;     /* index of the next schedule in the page */
 	struct str last; /* the id before the page; p NULL: no page was read yet */
 	bool some;       /* at least one was paused or resumed */
 	struct not_paused {

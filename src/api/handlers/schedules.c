@@ -33,7 +33,8 @@ enum err handle_schedules(struct api_call *call, struct api *api)
 	return OK;
 }
 
-/* E_NOTFOUND if `name`, which is only the beginning of a schedule's id, is the name of an agent. */
+/* Returns E_NOTFOUND if `name` is the name of an agent. To be called when `name` is not the whole id of a
+ * schedule, but only its beginning. */
 static enum err check_no_agent(struct api_call *call, struct api *api, struct str name)
 {
 	struct read_agent agent;
@@ -70,7 +71,7 @@ enum err handle_schedule(struct api_call *call, struct api *api)
 
 struct simple_command {
 	const char *failure; /* the message if it is refused */
-	struct str id;       /* of the schedule; empty: the command does not concern one */
+	struct str id;       /* the id of the schedule; empty: the command is not about a schedule */
 	bool counts;         /* the answer has numbers of runs */
 };
 

@@ -9,8 +9,8 @@
 
 enum {
 	NOTED_MAX = 10, /* paused schedules with a note */
-	NEXT_MAX = 10,  /* the next due schedules, … */
-	NEXT_HOURS = 24 /* … within this many hours */
+	NEXT_MAX = 10,  /* number of schedules shown that are due next */
+	NEXT_HOURS = 24 /* schedules shown are due within this many hours */
 };
 
 /* Values that only the daemon's thread can read. */
@@ -18,8 +18,8 @@ struct engine_status {
 	struct engine_counts counts;
 	struct engine_due next[NEXT_MAX];
 	unsigned nexts;
-	bool trouble;   /* the store or the runner fails, … */
-	struct why why; /* … for this reason */
+	bool trouble;   /* the store or the runner fails */
+	struct why why; /* the reason, if `trouble` is true */
 };
 
 static void add_next(struct api_call *call, struct api *api, const struct engine_status *s)

@@ -32,7 +32,7 @@ enum { STOPS_TOGETHER = 64 }; /* commands under way at a time */
 
 struct stop_request {
 	struct api *api;
-	struct str id;         /* of the schedule */
+	struct str id;         /* the id of the schedule */
 	struct read_runs runs; /* newest first, so that a run that waits for another is stopped before it
 				  could start */
 	unsigned sent, replied, stopped;

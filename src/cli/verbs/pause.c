@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* One schedule and several schedules have different routes. */
+/* A request about one schedule and a request about several schedules have different routes. */
 enum err verb_pause(struct cli_call *call)
 {
 	unsigned given = op_arg(&call->args, "schedule")->given + op_arg(&call->args, "tag")->given +

@@ -46,13 +46,13 @@ cli_show show_notify;
 /* Prints the messages about a run, one line each. */
 void print_messages(struct cli_call *call, const struct val *list, const char *heading);
 /* pause.c */
-cli_run verb_pause; /* and resume */
+cli_run verb_pause; /* for pause and resume */
 cli_show show_paused;
 /* problems.c */
 cli_show show_problems, show_problem, show_acked;
 void print_problems(struct cli_call *call, const struct val *list);
 /* report.c */
-cli_run verb_report; /* and step and note */
+cli_run verb_report; /* for report, step and note */
 /* run_detail.c */
 cli_show show_run;
 /* runs.c */

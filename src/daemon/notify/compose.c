@@ -67,7 +67,7 @@ static bool config_wants(const struct message_source *s, enum notify_event event
 
 /* --- schedules --- */
 
-/* What messages need to know about a schedule. */
+/* The facts about a schedule that messages contain. */
 struct subject {
 	struct str id, ping;
 	struct doc_notification to;

@@ -30,9 +30,9 @@ struct prepare_task {
 	void *ctx;          /* free for the owner of the finished task */
 	/* PREPARE_LAUNCH */
 	struct launch launch;
-	struct str provenance; /* of an agent's turn; p NULL: not a turn */
-	uint8_t outcome;       /* not OUTCOME_NONE: the attempt cannot be executed … */
-	uint16_t reason;       /* … for this reason */
+	struct str provenance; /* the provenance of an agent's turn; p NULL: not a turn */
+	uint8_t outcome;       /* if it is not OUTCOME_NONE, the attempt cannot be executed */
+	uint16_t reason;       /* why the attempt cannot be executed */
 	/* PREPARE_ANSWER */
 	struct rn_report answer;
 	struct str detail; /* see struct precondition_answer */

@@ -59,7 +59,7 @@ static bool wait_for_answers(struct retention *r)
 	return goes_on;
 }
 
-/* On the daemon's thread. */
+/* Runs on the daemon's thread. */
 static void pruned(void *ctx, const struct st_ack *ack)
 {
 	struct retention *r = ctx;
@@ -70,7 +70,7 @@ static void pruned(void *ctx, const struct st_ack *ack)
 	pthread_mutex_unlock(&r->lock);
 }
 
-/* On the daemon's thread. */
+/* Runs on the daemon's thread. */
 static void report_facts(void *arg)
 {
 	struct retention *r = arg;
@@ -168,7 +168,7 @@ struct file_pass {
 	struct wall by;   /* files last written before this are old */
 	uint64_t bytes;   /* total size of the files that are left */
 	bool by_size;     /* second pass: the oldest are removed, whatever their age, until the rest fits */
-	unsigned removed; /* since the last pause */
+	unsigned removed; /* number of files removed since the last pause */
 };
 
 /* Files of a run that has not ended stay, because they show whether it is alive. The result of a schedule's
@@ -232,7 +232,7 @@ static void do_pass(struct retention *r)
 						 PRUNE_PROBLEM };
 	static_assert(ARRAY_LEN(order) == PRUNES, "every kind is pruned");
 	struct engine_facts facts;
-	/* With a clock that is far ahead, everything would be old. */
+	/* If the clock is far ahead, all records seem old, so nothing is removed. */
 	if (!ask_facts(r, &facts) || !facts.clock_trusted)
 		return;
 	for (unsigned i = 0; i < ARRAY_LEN(order); i++)
