@@ -10,10 +10,10 @@ static void check_walk(const struct when *w, struct wall after)
 	struct when_walk walk = when_walk(w, after);
 	struct wall nominal, due, last = { INT64_MIN };
 	for (unsigned i = 0; i < 4 && when_walk_next(&walk, &nominal, &due) == OK; i++) {
-		assert(due.us > after.us);      /* strictly after */
-		assert(nominal.us > last.us);   /* in order */
-		assert(due.us >= nominal.us);   /* never early */
-		assert(nominal.us % USEC == 0); /* whole seconds */
+		assert(due.us > after.us);      /* due times are after `after` */
+		assert(nominal.us > last.us);   /* nominal times are in order */
+		assert(due.us >= nominal.us);   /* no run is due before its nominal time */
+		assert(nominal.us % USEC == 0); /* nominal times are whole seconds */
 		assert(!days_have(&w->except, w->zone, nominal));
 		struct wall prev;
 		assert(rule_prev(&w->rule, w->zone, nominal, &prev) == OK && prev.us == nominal.us);

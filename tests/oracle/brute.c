@@ -22,11 +22,11 @@
 enum {
 	SHOWN_MAX = 10,     /* mismatches that one test prints at most */
 	FULL_MAX = 4000,    /* longer lists are compared near clock changes only */
-	RANDOM_EXPRS = 300, /* for each zone and range of years */
-	RANDOM_TIMES = 6,   /* for each expression */
+	RANDOM_EXPRS = 300, /* random expressions for each zone and range of years */
+	RANDOM_TIMES = 6,   /* random times for each expression */
 };
 
-/* Reporting. */
+/* --- reporting --- */
 
 static unsigned long long mismatches, compared;
 
@@ -159,7 +159,7 @@ static void model_list(const struct subject *s, const struct local *l, int64_t a
 	out->n = n;
 }
 
-/* Rota. */
+/* --- rota's occurrences --- */
 
 static void show_subject(const struct subject *s, const struct local *l)
 {
@@ -227,7 +227,7 @@ static int64_t rota_prev(const struct subject *s, const struct zone *z, struct w
 	return INT64_MIN;
 }
 
-/* Comparisons. */
+/* --- comparisons --- */
 
 /* Each function returns whether rota and the model agreed. After the first difference a subject is not
  * compared any more. */
@@ -360,7 +360,7 @@ static bool compare_between(const struct subject *s, const struct local *l, int6
 	return false;
 }
 
-/* Fixed expressions. */
+/* --- fixed expressions --- */
 
 static const char *const tricky[] = {
 	"* * * * *",
@@ -440,7 +440,7 @@ static void fixed_expressions(const struct local *l, const struct zone *z)
 			}
 }
 
-/* Random expressions. */
+/* --- random expressions --- */
 
 static int by_day(const void *a, const void *b)
 {
@@ -501,7 +501,7 @@ static void random_expression(const struct local *l, const struct zone *z)
 	}
 }
 
-/* Offsets. */
+/* --- offsets --- */
 
 static void show_offset(const char *zone, int64_t t, int32_t want, struct zone_span got)
 {
@@ -568,7 +568,7 @@ static void compare_utc(const struct local *l, const struct zone *z)
 	}
 }
 
-/* The tests. */
+/* --- tests --- */
 
 static struct zone *open_zone(const char *dir, const char *name)
 {

@@ -147,7 +147,7 @@ TEST(the_agent_inherits_nothing_else)
 	CHECK_STR(rig_file(&g, 3, 1, "out", NULL), "");
 	signal(SIGPIPE, SIG_DFL);
 
-	/* Its own session, and a higher score for the out-of-memory killer. */
+	/* The program has its own session, and a higher score for the out-of-memory killer. */
 	rig_argv(&g, "sh", "-c", "cut -d' ' -f1,6 /proc/$$/stat; cat /proc/self/oom_score_adj", NULL);
 	CHECK(rig_start(&g, 4));
 	expect_exit(&g, __LINE__, 4, OUTCOME_DONE, REASON_NONE);
@@ -200,7 +200,7 @@ TEST(an_attempt_executes_once)
 	rig_ask(&g, RN_START, 9, 1, 0);
 	expect_exit(&g, __LINE__, 9, OUTCOME_DONE, REASON_NONE);
 	CHECK_INT(rig_lines(&g, "marks", 1, NULL, 0), 1);
-	/* Another attempt executes again. */
+	/* Another attempt of the same run executes the program again. */
 	rig_ask(&g, RN_START, 9, 2, 0);
 	CHECK_INT(expect(&g, __LINE__, RN_STARTED, 9).attempt, 2);
 	CHECK_INT(expect(&g, __LINE__, RN_EXIT, 9).attempt, 2);
@@ -217,7 +217,8 @@ TEST(many_at_once)
 	rig_begin(&g);
 	rig_argv(&g, "sh", "-c", "echo $ROTA_RUN_MARK", NULL);
 	for (unsigned i = 1; i <= RUNS; i++)
-		rig_ask(&g, RN_START, i * 1000, 1, 0); /* in several directories */
+		/* The files of these runs are in several directories. */
+		rig_ask(&g, RN_START, i * 1000, 1, 0);
 	while (ended < RUNS) {
 		struct rn_report s = rig_next(&g);
 		if (!CHECK(s.kind == RN_STARTED || (s.kind == RN_EXIT && s.outcome == OUTCOME_DONE)))

@@ -228,7 +228,7 @@ TEST(without_its_secret_nothing_is_executed)
 		{ __LINE__, NULL, ":", "secret KEY: it is empty" },
 		{ __LINE__, NULL, "yes " VALUE " | head -c 1000000",
 		  "secret KEY: it is longer than 16384 bytes" },
-		/* Its standard error may contain the secret. */
+		/* The standard error of the command may contain the secret. */
 		{ __LINE__, NULL, "echo pass123; echo pass123 is bad >&2; exit 1",
 		  "secret KEY: its command ended with exit code 1" },
 		{ __LINE__, NULL, "v=$(head -c 16400 /dev/zero | tr '\\0' q); echo $v; echo $v >&2",

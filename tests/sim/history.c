@@ -69,7 +69,7 @@ static struct history *history_of(const struct world *w)
 	return w->workload->self;
 }
 
-/* --- how runs end, and what preconditions answer --- */
+/* --- ends of runs, and answers of preconditions --- */
 
 static int64_t random_duration(struct world *w, int64_t lo, int64_t hi)
 {

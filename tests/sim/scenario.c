@@ -192,7 +192,7 @@ void run_until(struct scenario_rig *s, const char *when)
 
 struct row_text {
 	struct wall from, to;
-	const struct run_row *run; /* or NULL */
+	const struct run_row *run; /* may be NULL */
 	uint8_t state;
 	uint16_t reason;
 };

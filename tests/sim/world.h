@@ -151,7 +151,7 @@ struct world {
 
 	struct run_file *file;
 	unsigned files, file_room;
-	struct map file_of; /* by (run, attempt) */
+	struct map file_of; /* run files by (run, attempt) */
 	struct sent_report *report;
 	unsigned reports, report_room, reports_under_way;
 
@@ -162,7 +162,7 @@ struct world {
 	uint64_t crash_again; /* crash once more, this many calls later; 0: do not */
 
 	struct check *check;
-	struct coverage *coverage; /* or NULL */
+	struct coverage *coverage; /* may be NULL */
 	uint64_t hash;             /* hash of everything that happened */
 	uint64_t digests;          /* number of comparisons of the engine with a freshly loaded engine */
 	bool verbose;

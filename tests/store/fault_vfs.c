@@ -399,7 +399,7 @@ void fault_vfs_install(void)
 	if (real)
 		return;
 	real = sqlite3_vfs_find(NULL);
-	vfs = *real; /* for paths, time, randomness and sleep */
+	vfs = *real; /* paths, time, randomness and sleep are those of the real VFS */
 	vfs.iVersion = 1;
 	vfs.pNext = NULL;
 	vfs.zName = "fault_vfs";

@@ -76,7 +76,8 @@ TEST(queue_serves_higher_lanes_first_and_starves_none)
 		for (unsigned i = 0; i < n; i++) {
 			unsigned lane = taken[i]->req.lane;
 			CHECK(i == 0 || taken[i - 1]->req.lane <= lane);
-			CHECK_INT(taken[i]->req.tag, next[lane]++); /* in order of submission */
+			/* Requests of a lane keep the order of submission. */
+			CHECK_INT(taken[i]->req.tag, next[lane]++);
 			got[lane]++;
 		}
 		for (unsigned i = 0; i < n; i++)

@@ -251,7 +251,7 @@ static void make_memory(struct request_stream *s, struct st_req *r)
 					  .run = one_in(s, 4) ? 0 : lane + LANES * random_below(s, 9),
 					  .agent = str_of(agents[lane]) } };
 	if (one_in(s, 20) && (s->one_lane || r->memory.act == MEMORY_ADD))
-		r->memory.agent = (struct str){ 0 }; /* of any agent */
+		r->memory.agent = (struct str){ 0 }; /* notes of any agent */
 	if (!one_in(s, 20))
 		r->memory.text = str_of(texts[random_below(s, ARRAY_LEN(texts))]);
 	if (one_in(s, 3))

@@ -12,7 +12,7 @@ struct request_stream {
 	bool one_lane;    /* false: each schedule has a lane, so that its requests keep their order */
 	unsigned n, runs; /* number of entries in past and recent so far */
 	struct st_req past[STREAM_HISTORY];
-	struct run_row recent[STREAM_HISTORY]; /* only run and sid */
+	struct run_row recent[STREAM_HISTORY]; /* only the members run and sid are set */
 	uint32_t rev[STREAM_SCHEDS + 1];
 	uint64_t seen[STREAM_SCHEDS + 1];
 	uint32_t state_rev, agent_rev;

@@ -29,7 +29,7 @@ void test_register(struct test *t);
 	}                                                                                                    \
 	static void fn(void)
 
-/* Each returns whether the check passed. */
+/* Each function returns whether the check passed. */
 bool check_true(const char *file, int line, bool got, const char *what);
 bool check_int(const char *file, int line, long long got, long long want, const char *what);
 bool check_str(const char *file, int line, struct str got, struct str want, const char *what);

@@ -56,7 +56,7 @@ struct check_sched {
 
 /* A run that was recorded as pending or claimed. */
 struct check_run {
-	struct run_row row;   /* as it was recorded */
+	struct run_row row;   /* the row of the run when it was recorded */
 	int64_t recorded;     /* true time at which it was recorded */
 	struct rules rules;   /* the rules of the version under which it was claimed */
 	uint32_t known_epoch; /* the epoch of the engine that knows the next two members */
@@ -76,7 +76,7 @@ struct check_run {
 				an edit */
 	uint8_t agent_slots;
 	int64_t last_finish; /* true time of the last ST_FINISH sent */
-	bool ending;         /* that ST_FINISH is not answered */
+	bool ending;         /* the last ST_FINISH is not answered */
 	uint32_t older;      /* 1 + index of the next older run of its schedule; 0: none */
 	uint64_t steps_seen; /* clock_steps when last_finish was set */
 };
@@ -126,16 +126,16 @@ struct check {
 
 	struct check_sched *sched;
 	unsigned scheds, sched_room;
-	struct map sched_of; /* by sid */
+	struct map sched_of; /* schedules by sid */
 	struct check_run *run;
 	unsigned runs, run_room;
-	struct map run_of;        /* by run number */
+	struct map run_of;        /* runs by run number */
 	struct map last_seen;     /* by run number: state and attempt after the last request */
 	uint64_t last_news;       /* the largest number of news seen */
 	struct map first_started; /* by (sid, nominal): the first run that was started */
 	uint32_t *alive;          /* runs with a process */
 	unsigned alives, alive_room;
-	struct check_command *command; /* by tag - 1 */
+	struct check_command *command; /* commands; the index is the tag - 1 */
 	unsigned commands, command_room;
 
 	struct clock_piece *piece;

@@ -197,7 +197,7 @@ ON_EACH(occ_manual_runs_are_no_occurrences)
 	CHECK_RES(f, m, ST_OK);                     /* two manual runs at the same time */
 	CHECK_RES(f, req_occ(5, 1, 9, 100), ST_OK); /* they do not exclude an occurrence */
 	m.run.run = 10;
-	CHECK_RES(f, m, ST_OK); /* nor does the occurrence exclude them */
+	CHECK_RES(f, m, ST_OK); /* the occurrence does not exclude manual runs either */
 	for (unsigned kind = 0; kind < RUN_KINDS; kind++) {
 		struct st_req r = req_occ(5, 1, 11, 100);
 		r.run.kind = (uint8_t)kind;

@@ -104,7 +104,7 @@ ON_EACH(prune_keeps_the_last_end_of_living_schedules)
 	ask(f, req_drop(5, 1, 500));
 	ask(f, prune_runs(1, 9, UINT64_MAX, 1000));
 	EXPECT_RUNS(f, "2");
-	/* Their numbers are not reused. */
+	/* The numbers of pruned runs are not reused. */
 	EXPECT_IN_LOAD(f, "done 3 6 3\n");
 }
 

@@ -27,7 +27,7 @@ ON_EACH(range_is_extended_at_high)
 	ask(f, moving(req_range(5, 1, 100, 200), 300, 200));
 	CHECK_RES(f, moving(req_range(5, 1, 300, 400), 500, 400), ST_OK);
 	EXPECT(f, "range", "5 100 400 5 14");
-	CHECK_RES(f, req_range(5, 1, 500, 500), ST_OK); /* without a move as well */
+	CHECK_RES(f, req_range(5, 1, 500, 500), ST_OK); /* this range is also recorded without a move */
 	EXPECT(f, "range", "5 100 500 5 14");
 	CHECK_RES(f, moving(req_range(5, 1, 600, 700), 800, 700),
 		  ST_OK); /* the range ends at 500, but high is 400 */

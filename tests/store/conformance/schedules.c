@@ -120,7 +120,7 @@ ON_EACH(put_is_stale_if_its_leader_has_ended_since)
 	p = req_put(5, 2, 40);
 	p.row.after = 4;
 	p.row.seen = 1;
-	CHECK_RES(f, p, ST_OK); /* without ends_known */
+	CHECK_RES(f, p, ST_OK); /* a put without ends_known is not stale */
 }
 
 /* A put of a follower sets `seen`. Later only moves change it. */
@@ -360,7 +360,7 @@ ON_EACH(a_source_is_kept_beside_the_row)
 	p.source = (struct source_row){ STR("/ops/a.yaml"), 3 };
 	ask(f, p);
 	expect_texts(__LINE__, f, " 'a' 'b' '/ops/a.yaml' 3");
-	ask(f, req_put(5, 1, 20)); /* without a source */
+	ask(f, req_put(5, 1, 20)); /* this put has no source */
 	expect_texts(__LINE__, f, " 'a' 'b' '/ops/a.yaml' 3");
 	struct st_ack ack = ask(f, req_source(5, STR("/ops/b.yaml"), 9));
 	CHECK_INT(ack.res, ST_OK);

@@ -44,7 +44,7 @@ struct model_agent {
 struct model {
 	struct model_sched *sched;
 	unsigned scheds, sched_room;
-	struct model_run *run; /* in the order in which they were recorded */
+	struct model_run *run; /* runs, in the order in which they were recorded */
 	unsigned runs, run_room;
 	uint32_t *open; /* indices of the runs that are not over, in no order */
 	unsigned opens, open_room;

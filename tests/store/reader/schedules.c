@@ -79,7 +79,7 @@ TEST(schedules_by_the_beginning_of_an_id)
 	EXPECT_MATCH(&s, "daily-report-", "none");
 	EXPECT_MATCH(&s, "w", "w1 w2 w3 w4 w5 w6 w7 w8");
 	EXPECT_MATCH(&s, "v", "v1 v2 v3 v4 v5 v6 v7 v8 …");
-	EXPECT_MATCH(&s, "gon", "gonner"); /* not the removed schedule */
+	EXPECT_MATCH(&s, "gon", "gonner"); /* the removed schedule does not match */
 	EXPECT_MATCH(&s, "gone", "none");
 	EXPECT_MATCH(&s, "", "none");
 	EXPECT_MATCH(&s, "%", "none");

@@ -18,7 +18,7 @@ TEST(arena_gives_zeroed_aligned_memory)
 	char *again = arena_alloc(&a, 64);
 	arena_reset(&a);
 	CHECK(arena_alloc(&a, 64) == again); /* the chunk is used again from its start */
-	CHECK_INT(again[63], 0);             /* and zeroed again */
+	CHECK_INT(again[63], 0);             /* the memory is zeroed again */
 	CHECK_STR(arena_printf(&a, "%d-%s", 7, "x"), "7-x");
 	CHECK_STR(arena_dup(&a, STR("copy")), "copy");
 	arena_free(&a);

@@ -15,7 +15,7 @@ static unsigned long last_arg;
 static void count_call(void *arg)
 {
 	unsigned long number = (unsigned long)arg;
-	CHECK(number > last_arg); /* in the order they were put in */
+	CHECK(number > last_arg); /* mail is taken out in the order in which it was put in */
 	last_arg = number;
 	calls++;
 }

@@ -19,13 +19,13 @@ struct fixture {
 	struct store *store;
 	struct intern *intern;
 	struct prepare_worker *worker;
-	atomic_uint finished[PREPARE_ZONES + 1]; /* by kind */
+	atomic_uint finished[PREPARE_ZONES + 1]; /* number of finished tasks by kind */
 	atomic_uint called;
-	_Atomic int error; /* of the last finished task */
+	_Atomic int error; /* error of the last finished task */
 	bool slow;         /* the tasks of schedule 1 take until `open` is posted */
 	sem_t open;
-	atomic_uint finished_of[5];        /* attempts, by schedule */
-	atomic_uint at_once, most_at_once; /* tasks of schedule 1 */
+	atomic_uint finished_of[5];        /* number of finished attempts by schedule */
+	atomic_uint at_once, most_at_once; /* number of tasks of schedule 1 */
 };
 
 static void finished(void *ctx, struct prepare_task *t)

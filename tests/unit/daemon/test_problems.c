@@ -191,7 +191,8 @@ TEST(a_removed_schedule_has_no_problems)
 	problems_happened(f.problems, &(struct pump_fact){ .op = ST_DROP, .sid = 5 }, &(struct st_ack){ 0 });
 	ONE(PROBLEM_CLOSE, "schedule:5:failed");
 	f.removed = 5;
-	end_run(&f, 5, OUTCOME_FAILED, REASON_EXIT); /* its last run, which finished after it was removed */
+	/* The last run of the schedule ends after the schedule was removed. */
+	end_run(&f, 5, OUTCOME_FAILED, REASON_EXIT);
 	NOTHING();
 	tear_down(&f);
 }

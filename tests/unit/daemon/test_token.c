@@ -54,7 +54,7 @@ TEST(every_other_text_is_refused)
 					    "r1.99999.ab" };
 	for (unsigned i = 0; i < ARRAY_LEN(rows); i++)
 		CHECK(reads(&key, rows[i], 0, 0));
-	/* The same number with a leading zero. */
+	/* The same number with a leading zero is refused. */
 	snprintf(wrong, sizeof wrong, "r012%s", text + 3);
 	CHECK(reads(&key, wrong, 0, 0));
 }

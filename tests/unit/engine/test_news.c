@@ -21,7 +21,7 @@ TEST(news_of_an_end)
 		{ __LINE__, ALL, OUTCOME_KILLED, REASON_TIMEOUT, 0, 1, BIT(FAILURE) | BIT(PING) },
 		{ __LINE__, ALL, OUTCOME_KILLED, REASON_CANCELLED, 1, 1, BIT(PING) },
 		{ __LINE__, ALL, OUTCOME_KILLED, REASON_REPLACED, 1, 1, BIT(PING) },
-		/* Only news that are wanted. */
+		/* Only news that the schedule wants are made. */
 		{ __LINE__, 0, OUTCOME_FAILED, REASON_EXIT, 0, 1, 0 },
 		{ __LINE__, BIT(FAILURE), OUTCOME_DONE, 0, 2, 0, 0 },
 		{ __LINE__, BIT(RECOVERED), OUTCOME_DONE, 0, 2, 0, BIT(RECOVERED) },

@@ -584,7 +584,7 @@ TEST(hashes_are_frozen)
 		int line;
 		const char *id, *field;
 		uint64_t hash;
-		int value; /* of H alone; -1: not checked */
+		int value; /* the value of H alone; -1: not checked */
 	} rows[] = {
 		{ __LINE__, "daily_summary", "second", UINT64_C(0xf66acf3237c11852), 18 },
 		{ __LINE__, "daily_summary", "minute", UINT64_C(0x40e367ec0613c672), 22 },

@@ -175,7 +175,7 @@ TEST(bad_files_are_refused)
 	f.p[3] = 'g';
 	check_refused(__LINE__, f.p, f.n, "not a TZif file");
 	f = good;
-	f.p[44 + 7] = 't'; /* in the second header */
+	f.p[44 + 7] = 't'; /* damages the second header */
 	check_refused(__LINE__, f.p, f.n, "not a TZif file");
 
 	f = make('2', types, 2, (struct change[]){ { 1000, 1 }, { 2000, 2 } }, 2, "UTC0");
