@@ -29,7 +29,8 @@ MAY_SEE = {
     DOC: {"base", "port"} | CORE,
     "core/engine": {"base", "port", "core", WHEN, SCHEDULE},
     "runfile": MACHINE | {"core", WHEN},
-    "store": MACHINE,
+    "store": MACHINE | {"store/sqlite"},  # store/open.c chooses
+    "store/sqlite": MACHINE | {"store"},
     "shim": MACHINE | {"runfile"},
     "out": {"base", "port"},
     "host": MACHINE | CORE,
@@ -38,11 +39,14 @@ MAY_SEE = {
     "wire": {"base", "sys"},
     "http": {"base", "sys", "wire"},
     "op": {"base"},
-    "api": MACHINE | CORE | {"core/engine", "runfile", "host", "exec", "store", "daemon", "op", "wire", "http"},
+    "api": MACHINE | CORE | {"core/engine", "runfile", "host", "exec", "daemon", "op", "wire", "http"},
     "cli": {"base", "sys"} | CORE | {"runfile", "host", "op", "wire"},
     "admin": MACHINE | CORE | {"runfile", "host", "exec", "store", "daemon", "op", "wire", "http", "api", "cli"},
     TOP: {"admin", "cli"},
 }
+
+# The stores, which only the files below src/store may name, comments included: all others use the ports.
+STORE_NAMES = re.compile("sqlite|postgres", re.IGNORECASE)
 
 # The functions that pure code may call: memory, strings, and the formatting of numbers, but no clock, file or environment.
 PURE = {"base", "core", "port"}
@@ -91,6 +95,24 @@ def check_includes(path):
     below = path.relative_to(ROOT / "src").as_posix()
     found = [(number, problem_of(below, ours, name)) for number, ours, name in includes(path)]
     return [f"src/{below}:{number}: {problem}" for number, problem in found if problem]
+
+
+def check_words(below, text):
+    """Lines of a file below src/ that name a store although they may not."""
+    if below.startswith("store/"):
+        return []
+    return [f"src/{below}:{number}: names a store; only src/store may" for number, line
+            in enumerate(text.splitlines(), 1) if STORE_NAMES.search(line)]
+
+
+def check_store_names():
+    """Searches all files, and plants a name in every folder."""
+    problems = [problem for path in sorted((ROOT / "src").rglob("*")) if path.is_file()
+                for problem in check_words(path.relative_to(ROOT / "src").as_posix(), path.read_text())]
+    for planted in '#include "store/sqlite/store.h"', "/* as SQLite does */", '"postgres://"':
+        problems += [f"{planted} in {layer} is not found" for layer in MAY_SEE
+                     if not layer.startswith("store") and not check_words(f"{layer}/planted.c", planted)]
+    return problems
 
 
 def check_borders():
@@ -145,7 +167,7 @@ def main():
         problems = check_includes(path)
         passed, failed = passed + (not problems), failed + bool(problems)
         print("\n".join(problems), end="\n" if problems else "")
-    for problems in check_borders(), check_archives(build):
+    for problems in check_borders(), check_store_names(), check_archives(build):
         passed, failed = passed + (not problems), failed + bool(problems)
         print("\n".join(problems), end="\n" if problems else "")
     print(f"{passed} passed, {failed} failed")

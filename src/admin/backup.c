@@ -1,13 +1,12 @@
-/* backup and restore: work on the database file directly. backup may be used while a daemon runs, restore
- * only while no daemon runs. */
+/* backup and restore: work on the store directly. backup may be used while a daemon runs, restore only while
+ * no daemon runs. */
 #include "admin/verbs.h"
 
 #include "base/json.h"
 #include "cli/table.h"
 #include "daemon/daemon.h"
 #include "runfile/walk.h"
-#include "store/sqlite/backup.h"
-#include "store/sqlite/restore.h"
+#include "store/open.h"
 #include "sys/clock.h"
 
 #include <limits.h>
@@ -15,7 +14,7 @@
 
 /* The backup file of the command line, and the paths of the data directory. */
 struct backup_paths {
-	const char *file, *data, *database, *generation, *runs;
+	const char *file, *data, *runs;
 };
 
 static enum err find_paths(struct cli_call *call, struct backup_paths *ret)
@@ -32,10 +31,8 @@ static enum err find_paths(struct cli_call *call, struct backup_paths *ret)
 	ret->data = arena_dup(call->arena, settings.config.data);
 	if (!ret->file || !ret->data)
 		return E_NOMEM;
-	ret->database = arena_printf(call->arena, "%s/rota.db", ret->data);
-	ret->generation = arena_printf(call->arena, "%s/generation", ret->data);
 	ret->runs = arena_printf(call->arena, "%s/runs", ret->data);
-	return ret->database && ret->generation && ret->runs ? OK : E_NOMEM;
+	return ret->runs ? OK : E_NOMEM;
 }
 
 static void write_member(struct buf *out, const char *name, const char *value)
@@ -50,7 +47,7 @@ enum err verb_backup(struct cli_call *call)
 	uint64_t bytes;
 	enum err e = find_paths(call, &paths);
 	if (!e)
-		e = backup_make(paths.database, paths.file, &bytes, call->why);
+		e = store_backup(paths.data, paths.file, &bytes, call->why);
 	if (e)
 		return e;
 	_cleanup_(buf_free) struct buf out = { 0 };
@@ -69,27 +66,27 @@ enum err verb_backup(struct cli_call *call)
 enum err verb_restore(struct cli_call *call)
 {
 	struct backup_paths paths;
-	char aside[PATH_MAX];
+	char name[PATH_MAX], aside[PATH_MAX];
+	uint64_t last_run = 0;
 	int lock = -1;
 	enum err e = find_paths(call, &paths);
 	if (!e && access(paths.file, F_OK) < 0)
 		e = why_set(call->why, E_NOTFOUND, WHY_NOWHERE, "%s does not exist", paths.file);
 	if (!e)
 		e = daemon_lock(paths.data, &lock, call->why);
-	struct restore_request request = { .database = paths.database,
-					   .generation = paths.generation,
-					   .now = clock_wall() };
 	if (!e)
-		e = runfile_last_run(paths.runs, &request.last_run, call->why);
+		e = runfile_last_run(paths.runs, &last_run, call->why);
 	if (!e)
-		e = restore_backup(&request, paths.file, aside, sizeof aside, call->why);
+		e = store_restore(paths.data, paths.file, last_run, clock_wall(), aside, sizeof aside,
+				  call->why);
 	if (lock >= 0)
 		close(lock);
 	if (e)
 		return e;
+	store_name(paths.data, name, sizeof name);
 	_cleanup_(buf_free) struct buf out = { 0 };
 	buf_addc(&out, '{');
-	write_member(&out, "database", paths.database);
+	write_member(&out, "database", name);
 	if (aside[0]) {
 		buf_addc(&out, ',');
 		write_member(&out, "before", aside);
@@ -99,7 +96,7 @@ enum err verb_restore(struct cli_call *call)
 		fwrite(out.p, 1, out.n, call->out);
 		return out.failed ? E_NOMEM : OK;
 	}
-	print_safe(call->out, str_of(paths.database));
+	print_safe(call->out, str_of(name));
 	fputs(" is restored; runs that came due since the backup will be recorded as missed/restored",
 	      call->out);
 	if (aside[0]) {

@@ -7,8 +7,9 @@
 #include "base/json.h"
 #include "cli/remote.h"
 #include "cli/table.h"
-#include "store/sqlite/store.h"
+#include "store/open.h"
 
+#include <limits.h>
 #include <string.h>
 
 static void check_zones(struct cli_call *call, struct buf *out)
@@ -54,19 +55,19 @@ static enum err check_locally(struct cli_call *call, struct buf *out, const char
 	return OK;
 }
 
-/* For the case that no daemon runs: the reason may be that the database is damaged. */
-static void check_store(struct cli_call *call, struct buf *out, const char *data)
+/* For the case that no daemon runs: the reason may be that the store is damaged. */
+static void check_store(struct buf *out, const char *data)
 {
 	struct why why;
-	const char *path = arena_printf(call->arena, "%s/rota.db", data);
-	enum err e = path ? store_sqlite_check(path, &why) : E_NOMEM;
+	char name[PATH_MAX];
+	store_name(data, name, sizeof name);
+	enum err e = store_check(data, &why);
 	if (e == E_NOTFOUND)
-		check_add(out, CHECK_OK, "store", NULL, "%s does not exist yet", path);
+		check_add(out, CHECK_OK, "store", NULL, "%s does not exist yet", name);
 	else if (e)
-		check_add(out, CHECK_FAIL, "store", path ? check_advice(why.text) : NULL, "%s",
-			  path ? why.text : "out of memory");
+		check_add(out, CHECK_FAIL, "store", check_advice(why.text), "%s", why.text);
 	else
-		check_add(out, CHECK_OK, "store", NULL, "%s is not damaged", path);
+		check_add(out, CHECK_OK, "store", NULL, "%s is not damaged", name);
 }
 
 static void print_checks(struct cli_call *call, const struct val *list)
@@ -103,7 +104,7 @@ enum err verb_doctor(struct cli_call *call)
 			  call->why->text); /* the text says what to do */
 		check_directory(&list, "data", data);
 		check_disk(&list, data);
-		check_store(call, &list, data);
+		check_store(&list, data);
 	} else {
 		const struct val *inside = val_get(&v, STR("checks"));
 		check_add(&list, CHECK_OK, "daemon", NULL, "answers at %s", socket);

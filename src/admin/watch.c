@@ -4,7 +4,7 @@
 #include "admin/watched_files.h"
 #include "cli/apply_request.h"
 #include "cli/remote.h"
-#include "store/sqlite/read/reader.h"
+#include "port/read.h"
 #include "sys/clock.h"
 
 #include <errno.h>

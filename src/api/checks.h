@@ -9,7 +9,7 @@ extern const char *const check_state_words[];
 /* Adds a result. `advice`: what to do; NULL: nothing. */
 void check_add(struct buf *out, enum check_state state, const char *what, const char *advice, const char *fmt,
 	       ...) printf_like(5, 6);
-/* What to do about an error of the system or of SQLite, by its text. */
+/* What to do about an error of the system or of the store, by its text. */
 const char *check_advice(const char *text);
 
 /* Checks how much space is free, and that the file system can be written. */

@@ -1,7 +1,7 @@
 #pragma once
 /* One event, and how it is written as JSON. */
 #include "daemon/pump.h"
-#include "store/sqlite/read/reader.h"
+#include "port/read.h"
 
 enum {
 	EVENT_TEXT_MAX = 60,    /* bytes of a report's text in an event; `rota show` has all of it */

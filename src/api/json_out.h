@@ -1,7 +1,7 @@
 #pragma once
 /* Writes times, schedules, runs and problems as JSON. */
 #include "base/json.h"
-#include "store/sqlite/read/reader.h"
+#include "port/read.h"
 
 void json_write_time(struct buf *out, struct wall t);                 /* RFC 3339, or null */
 void json_add_time(struct buf *out, const char *name, struct wall t); /* ,"name":"…" */

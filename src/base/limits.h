@@ -117,7 +117,7 @@
 #define READ_CANDIDATES_MAX 8           /* ids listed when the beginning of an id fits several */
 #define READ_MS_MAX         50          /* processor time for one answer */
 #define READ_WAIT_MS_MAX    500         /* elapsed time for one answer, waits for the disk included */
-#define READ_STEPS          1000        /* steps of SQLite's machine between two checks of the clock */
+#define READ_STEPS          1000        /* steps of the store's machine between two checks of the clock */
 
 /* Notes of agents */
 #define STORE_MEMORIES_MAX     2000 /* notes of one agent; further ones are refused */

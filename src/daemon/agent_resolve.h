@@ -2,7 +2,7 @@
 /* The agent that takes a schedule's turns, looked up in the store. For threads that may wait for a disk. */
 #include "core/doc/agent/turn.h"
 #include "daemon/intern.h"
-#include "store/sqlite/read/reader.h"
+#include "port/read.h"
 
 #include <errno.h>
 

@@ -3,8 +3,8 @@
 
 #include "daemon/agent_resolve.h"
 #include "exec/rundir.h"
-#include "store/sqlite/restore.h"
-#include "store/sqlite/store.h"
+#include "port/read.h"
+#include "store/open.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -47,10 +47,7 @@ static enum err rename_post_dir(const struct daemon *d, struct why *why)
 
 static enum err open_directory(struct daemon *d, struct why *why)
 {
-	char aside[PATH_MAX];
 	enum err e = daemon_lock(d->options.data, &d->lock, why);
-	if (!e)
-		e = restore_finish(d->database, aside, sizeof aside, why);
 	if (!e)
 		e = datadir_make(d->runs_dir, why);
 	if (!e)
@@ -97,7 +94,7 @@ static enum err open_parts(struct daemon *d, struct why *why)
 	if (!e)
 		e = mailbox_new(DAEMON_MAIL_MAX, &d->mail);
 	if (!e)
-		e = store_sqlite_open(d->database, &d->store, why);
+		e = store_open(d->options.data, &d->store, why);
 	if (!e)
 		e = restore_check(d, why);
 	if (!e)
@@ -143,7 +140,7 @@ static void stopping(void *ctx)
 static enum err load_agents(struct daemon *d, struct why *why)
 {
 	struct reader *reader = NULL;
-	enum err e = store_sqlite_reader(d->store, &reader, why);
+	enum err e = daemon_reader(d, &reader, why);
 	if (!e)
 		e = agent_load_all(reader, d->intern, why);
 	reader_close(reader);
@@ -156,7 +153,7 @@ static enum err open_engine(struct daemon *d, struct why *why)
 					     .catch_up_per_second = d->options.catch_up_per_second,
 					     .documents_first = d->options.documents_first },
 				 .store = d->store,
-				 .ops = &store_sqlite_ops,
+				 .ops = d->store->ops,
 				 .runner = d->runner,
 				 .prepare = d->prepare,
 				 .ctx = d,
@@ -170,7 +167,7 @@ static enum err open_engine(struct daemon *d, struct why *why)
 	pump_subscribe(d->pump, attempts_happened, d);
 	pump_subscribe(d->pump, problems_happened, d->problems);
 	return loop_new(&(struct loop_config){ .pump = d->pump,
-					       .store_fd = store_sqlite_ops.fd(d->store),
+					       .store_fd = d->store->ops->fd(d->store),
 					       .runner = d->runner,
 					       .mail = d->mail,
 					       .launcher = d->options.launcher,
@@ -190,8 +187,8 @@ static enum err load_engine(struct daemon *d, struct why *why)
 		e = open_engine(d, why);
 	if (!e)
 		e = pump_load(d->pump, loop_now(), load_item, d);
-	if (e == E_IO && store_sqlite_failure(d->store, NULL, NULL, why) == OK)
-		why_write(why, WHY_NOWHERE, "%s cannot be read", d->database);
+	if (e == E_IO && d->store->ops->failure(d->store, NULL, NULL, why) == OK)
+		why_write(why, WHY_NOWHERE, "the store in %s cannot be read", d->options.data);
 	if (!e && (d->restore_text[0] || d->restore_problem_open))
 		e = mailbox_put(d->mail, restore_report, d);
 	return e ? e : mailbox_put(d->mail, recompile_all, d);
@@ -228,7 +225,6 @@ enum err daemon_open(const struct daemon_options *o, struct daemon **ret, struct
 		return E_NOMEM;
 	d->options = *o;
 	d->lock = -1;
-	d->database = datadir_path(o->data, "rota.db");
 	d->runs_dir = datadir_path(o->data, "runs");
 	d->notify_dir = datadir_path(o->data, "notify");
 	/* Threads inherit the mask: only the loop receives these signals. */
@@ -238,7 +234,7 @@ enum err daemon_open(const struct daemon_options *o, struct daemon **ret, struct
 	sigaddset(&mask, SIGINT);
 	sigprocmask(SIG_BLOCK, &mask, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	enum err e = d->database && d->runs_dir && d->notify_dir ? open_parts(d, why) : E_NOMEM;
+	enum err e = d->runs_dir && d->notify_dir ? open_parts(d, why) : E_NOMEM;
 	if (!e)
 		e = load_engine(d, why);
 	if (!e)
@@ -281,7 +277,7 @@ void daemon_close(struct daemon *d)
 	drop_mail(d);
 	problems_free(d->problems);
 	loop_free(d->loop);
-	store_sqlite_close(d->store);
+	store_close(d->store);
 	pump_free(d->pump);
 	runner_close(d->runner);
 	mailbox_free(d->mail);
@@ -296,7 +292,6 @@ void daemon_close(struct daemon *d)
 	buf_free(&d->cgroup);
 	if (d->lock >= 0)
 		close(d->lock);
-	free(d->database);
 	free(d->runs_dir);
 	free(d->notify_dir);
 	free(d);
@@ -323,7 +318,7 @@ struct intern *daemon_intern(struct daemon *d)
 
 enum err daemon_reader(struct daemon *d, struct reader **ret, struct why *why)
 {
-	return store_sqlite_reader(d->store, ret, why);
+	return d->store->ops->reader(d->store, ret, why);
 }
 
 const char *daemon_runs_dir(const struct daemon *d)

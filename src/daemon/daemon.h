@@ -39,7 +39,7 @@ must_check enum err daemon_lock(const char *data, int *ret, struct why *why);
 
 struct daemon;
 /* Loads the engine from the store. E_BUSY: another daemon serves this directory. E_INPUT, E_IO: see
- * store_sqlite_open. Call it before any other thread is started: the launcher must be the child of a small
+ * store_open. Call it before any other thread is started: the launcher must be the child of a small
  * process. */
 must_check enum err daemon_open(const struct daemon_options *o, struct daemon **ret, struct why *why);
 /* Calls fn on the daemon's thread for every durable fact. Between daemon_open and daemon_run only. */

@@ -3,7 +3,6 @@
 #include "daemon/internal.h"
 
 #include "core/when/dur.h"
-#include "store/sqlite/store.h"
 
 #include <errno.h>
 #include <string.h>
@@ -27,14 +26,14 @@ enum err daemon_can_write(struct daemon *d, struct why *why)
 {
 	if (atomic_load(&d->health.lacks_memory))
 		return no_memory(why);
-	return store_sqlite_write_failure(d->store, why);
+	return d->store->ops->write_failure(d->store, why);
 }
 
 enum err daemon_store_trouble(struct daemon *d, struct why *why)
 {
 	if (pump_lacks_memory(d->pump))
 		return no_memory(why);
-	return store_sqlite_failure(d->store, NULL, NULL, why);
+	return d->store->ops->failure(d->store, NULL, NULL, why);
 }
 
 enum err daemon_runner_trouble(struct daemon *d, struct why *why)

@@ -34,7 +34,7 @@ enum health_part { HEALTH_STORE, HEALTH_RUNNER, HEALTH_CLOCK, HEALTH_CLOCK_STEP,
 
 struct daemon {
 	struct daemon_options options;
-	char *database, *runs_dir, *notify_dir;
+	char *runs_dir, *notify_dir;
 	int lock; /* descriptor that locks the data directory */
 	struct buf cgroup;
 	struct token_key token_key;

@@ -3,7 +3,7 @@
 
 #include "base/map.h"
 #include "daemon/notify/message.h"
-#include "store/sqlite/read/reader.h"
+#include "port/read.h"
 #include "sys/clock.h"
 
 #include <stdio.h>

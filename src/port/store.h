@@ -1,6 +1,7 @@
 #pragma once
-/* Requests to the store and its answers, as data: no SQL, no JSON, no callbacks, no engine types. The SQLite
- * store and the simulator's model implement them, later PostgreSQL; one conformance suite tests all of them.
+/* Requests to the store and its answers, as data: no SQL, no JSON, no callbacks, no engine types. Every store
+ * and the simulator's model implement them; one conformance suite tests all of them. Questions, which change
+ * nothing, are in port/read.h.
  *
  * Promises:
  *  - Every request is answered once, by its tag. During an outage there is no answer yet: the adapter repeats
@@ -516,6 +517,15 @@ struct load_item {
 };
 typedef void load_fn(void *ctx, const struct load_item *item);
 
+/* What a store has recorded about restores from a copy. */
+struct restore_state {
+	bool older;            /* this opening has found that it is older than its directory */
+	bool unknown_runs;     /* it was restored, and runs that it does not contain may be alive */
+	struct wall restored;  /* when it was restored; 0: never */
+	uint64_t restored_run; /* the number of the last run that it had then */
+};
+
+struct reader;
 struct store_ops {
 	/* Never blocks. E_LIMIT: too many requests under way, submit again later. E_IO: the store is damaged
 	 * and will not answer any more. */
@@ -528,4 +538,38 @@ struct store_ops {
 	/* Passes everything that a new engine must know to `fn`. To be called only while no request is under
 	 * way. */
 	must_check enum err (*load)(void *store, load_fn *fn, void *ctx);
+	/* Opens a reader (port/read.h), which must be closed before the store. Damage that the reader meets
+	 * is final for the store, too. */
+	must_check enum err (*reader)(void *store, struct reader **ret, struct why *why);
+
+	/* --- life cycle; a model in memory has none --- */
+
+	/* E_IO while something fails: why, since when, and whether it is final. OK: nothing fails; the
+	 * pointers are not written to. Any of the pointers may be NULL. Any thread. */
+	must_check enum err (*failure)(void *store, struct wall *since, bool *final, struct why *why);
+	/* E_IO while submitted requests wait for the end of an outage, or will never be answered because of
+	 * damage. Any thread. */
+	must_check enum err (*write_failure)(void *store, struct why *why);
+	/* Counts this opening (the store's generation), and detects whether the store was put back from a
+	 * copy since the last one. `last_run` is the largest number of a run that has a file. To be called
+	 * once, before the first request. */
+	must_check enum err (*count_opening)(void *store, uint64_t last_run, struct wall now,
+					     struct restore_state *ret, struct why *why);
+	/* Records that all runs that the store does not contain have ended. */
+	must_check enum err (*clear_unknown_runs)(void *store, struct why *why);
+	/* Carries out the queued requests, or drops them during an outage. Answers that were not collected
+	 * are lost. */
+	void (*close)(void *store);
 };
+
+/* An open store, as store_open (store/open.h) returns it; its address is the argument of its operations. */
+struct store {
+	const struct store_ops *ops;
+};
+
+/* NULL is fine. */
+static inline void store_close(struct store *s)
+{
+	if (s)
+		s->ops->close(s);
+}

@@ -179,10 +179,10 @@ TEST(readers_find_what_version_1_wrote)
 	struct state_row state;
 	bool gone = false;
 	old_database_make(&d);
-	CHECK_INT(reader_open(d.path, &r, &why), E_INPUT);
+	CHECK_INT(sqlite_reader_open(d.path, &r, &why), E_INPUT);
 	CHECK(strstr(why.text, "version 1"));
 	struct store *s = open_store(d.path);
-	CHECK_INT(reader_open(d.path, &r, &why), OK);
+	CHECK_INT(sqlite_reader_open(d.path, &r, &why), OK);
 	CHECK_INT(read_sched(r, 5, &a, &sched, &why), OK);
 	CHECK_INT(sched.row.next_set_at.us, 19);
 	CHECK(str_eq(sched.id, STR("daily")) && str_eq(sched.document, STR("{\"when\":\"hourly\"}")));

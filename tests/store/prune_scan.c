@@ -1,6 +1,6 @@
 /* Finding and pruning old records: versions of documents, and the scan for old runs. */
-#include "store/sqlite/read/prune_scan.h"
 #include "fixture.h"
+#include "port/read.h"
 #include "requests.h"
 #include "test.h"
 
@@ -12,7 +12,7 @@ static void check_document(int line, struct fixture *f, uint32_t rev, const char
 	struct arena arena = { 0 };
 	struct str got = { 0 };
 	struct why why;
-	CHECK_INT_AT(line, reader_open(f->path, &reader, &why), OK);
+	CHECK_INT_AT(line, f->ops->reader(f->store, &reader, &why), OK);
 	CHECK_INT_AT(line, read_document_of(reader, 5, rev, &arena, &got, &why), OK);
 	check_str(__FILE__, line, got, str_of(want), "document");
 	reader_close(reader);
@@ -91,7 +91,7 @@ TEST(old_records_are_scanned_in_parts)
 		r.run.state = i == 2 ? RUN_CLAIMED : RUN_FINISHED;
 		CHECK_INT(fixture_ask(&f, r).res, ST_OK);
 	}
-	CHECK_INT(reader_open(f.path, &reader, &why), OK);
+	CHECK_INT(f.ops->reader(f.store, &reader, &why), OK);
 	CHECK_INT(read_old(reader, PRUNE_RUNS, 0, AT(402), item, 3, &n, &why), OK);
 	CHECK(n == 3 && item[0].at == 10 && item[2].at == 30);
 	CHECK(item[0].old && !item[1].old && item[2].old && !item[2].young);

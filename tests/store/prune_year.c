@@ -5,8 +5,8 @@
 #include "core/engine/engine.h"
 #include "fixture.h"
 #include "number_map.h"
+#include "port/read.h"
 #include "requests.h"
-#include "store/sqlite/read/prune_scan.h"
 #include "test.h"
 
 #define HOUR        INT64_C(3600)
@@ -240,7 +240,7 @@ TEST(a_year_of_pruning)
 	struct why why;
 	int64_t early = 0, late = 0;
 	fixture_open(&y.store, FIXTURE_SQLITE);
-	CHECK_INT(reader_open(y.store.path, &y.reader, &why), OK);
+	CHECK_INT(y.store.ops->reader(y.store.store, &y.reader, &why), OK);
 	CHECK_INT(zone_fixed(0, &y.utc), OK);
 	y.zones[0] = y.utc;
 	memset(y.document, 'x', sizeof y.document);

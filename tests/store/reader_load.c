@@ -105,7 +105,7 @@ static void *read_until_stop(void *arg)
 	struct arena a = { 0 };
 	struct why why;
 	uint64_t newest = 0;
-	uintptr_t bad = reader_open(p->path, &r, &why) != OK;
+	uintptr_t bad = sqlite_reader_open(p->path, &r, &why) != OK;
 	while (!bad && !atomic_load(&p->stop)) {
 		bad += check_answers(r, &a, &newest);
 		atomic_fetch_add(&p->answers, 1);
@@ -149,9 +149,9 @@ TEST(a_reader_never_blocks_the_writer)
 	struct reader *r = NULL;
 	struct why why;
 	load_test_open(&p);
-	CHECK_INT(reader_open(p.path, &r, &why), OK);
-	CHECK_INT(reader_begin(r), SQLITE_OK);
-	sqlite3_stmt *s = r->stmt[READ_HOLDS];
+	CHECK_INT(sqlite_reader_open(p.path, &r, &why), OK);
+	CHECK_INT(reader_begin(sqlite_reader_of(r)), SQLITE_OK);
+	sqlite3_stmt *s = sqlite_reader_of(r)->stmt[READ_HOLDS];
 	CHECK_INT(sqlite3_bind_int(s, 1, 1), SQLITE_OK);
 	CHECK_INT(sqlite3_step(s), SQLITE_DONE);
 	sqlite3_reset(s);
@@ -159,7 +159,7 @@ TEST(a_reader_never_blocks_the_writer)
 	CHECK_INT(write_claims(&p, 1500), 1500);
 	CHECK(now_us() - from < 3 * STORE_BUSY_MS * 1000); /* the writer did not wait for the reader */
 	CHECK_INT(store_sqlite_failure(p.store, NULL, NULL, NULL), OK);
-	CHECK_INT(reader_end(r, SQLITE_OK, &why), OK);
+	CHECK_INT(reader_end(sqlite_reader_of(r), SQLITE_OK, &why), OK);
 	struct run_row run;
 	CHECK_INT(read_run(r, 1500, &run, &why), OK);
 	reader_close(r);

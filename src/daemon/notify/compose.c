@@ -20,7 +20,7 @@ static uint64_t receiver_of(const struct doc_target *t, struct str text)
 	_cleanup_(buf_free) struct buf name = { 0 };
 	target_write_name(t, &name);
 	struct str of = t->kind == DOC_TO_WEBHOOK && !name.failed ? buf_str(&name) : text;
-	return fnv1a(FNV_START, of) >> 2; /* numbers in SQLite are signed */
+	return fnv1a(FNV_START, of) >> 2; /* a store may have signed numbers only */
 }
 
 /* m.origin is a text that identifies the receiver; if it is empty, the text of the target identifies it. */

@@ -4,7 +4,7 @@
 
 #include "base/hash.h"
 #include "base/json.h"
-#include "store/sqlite/read/reader.h"
+#include "port/read.h"
 
 enum err notifier_config(struct reader *reader, const struct config_notify *config, struct arena *a,
 			 struct config_notify *ret, const char **origin, struct why *why)

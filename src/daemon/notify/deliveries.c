@@ -2,7 +2,7 @@
 #include "daemon/notify/internal.h"
 
 #include "core/model.h"
-#include "store/sqlite/read/reader.h"
+#include "port/read.h"
 #include "sys/clock.h"
 
 #include <errno.h>
@@ -62,25 +62,22 @@ static unsigned deliveries_to(const struct notifier *n, uint64_t receiver)
 	return count;
 }
 
-static void add_number(struct buf *list, uint64_t number)
-{
-	buf_addf(list, "%s%llu", list->n > 1 ? "," : "", (unsigned long long)number);
-}
+enum { UNAVAILABLE_MAX = DELIVERIES_MAX + PAUSED_RECEIVERS_MAX };
 
-/* Receivers that are busy or paused, as a JSON list. */
-static void list_unavailable(struct notifier *n, struct buf *out, struct boot now)
+/* Receivers that are busy or paused; returns how many. */
+static unsigned list_unavailable(const struct notifier *n, struct boot now, uint64_t ret[UNAVAILABLE_MAX])
 {
-	buf_addc(out, '[');
+	unsigned found = 0;
 	for (unsigned i = 0; i < DELIVERIES_MAX; i++) {
 		const struct delivery *d = &n->delivery[i];
 		if (d->phase != PHASE_FREE &&
 		    deliveries_to(n, d->message.receiver) >= DELIVERIES_PER_RECEIVER_MAX)
-			add_number(out, d->message.receiver);
+			ret[found++] = d->message.receiver;
 	}
 	for (unsigned i = 0; i < n->paused_count; i++)
 		if (n->paused[i].until.us > now.us)
-			add_number(out, n->paused[i].receiver);
-	buf_addc(out, ']');
+			ret[found++] = n->paused[i].receiver;
+	return found;
 }
 
 /* --- the end of a delivery --- */
@@ -266,7 +263,7 @@ static bool must_wait(struct notifier *n, const struct message_row *m)
 void deliveries_start_due(struct notifier *n)
 {
 	_cleanup_(arena_free) struct arena a = { 0 };
-	_cleanup_(buf_free) struct buf unavailable = { 0 };
+	uint64_t number[UNAVAILABLE_MAX];
 	struct read_messages due;
 	struct why why;
 	struct delivery *d;
@@ -274,9 +271,8 @@ void deliveries_start_due(struct notifier *n)
 		return;
 	n->check_due = false;
 	n->next_due = WALL_NEVER;
-	list_unavailable(n, &unavailable, clock_boot());
-	if (unavailable.failed || read_messages_due(n->reader, clock_wall(), buf_str(&unavailable),
-						    2 * DELIVERIES_MAX, &a, &due, &why)) {
+	struct receiver_list unavailable = { number, list_unavailable(n, clock_boot(), number) };
+	if (read_messages_due(n->reader, clock_wall(), unavailable, 2 * DELIVERIES_MAX, &a, &due, &why)) {
 		n->retry = n->check_due = true;
 		return;
 	}
@@ -287,7 +283,7 @@ void deliveries_start_due(struct notifier *n)
 			any = true;
 		}
 	n->check_due = any && due.more; /* the next page may have messages that need not wait */
-	if (read_message_next(n->reader, buf_str(&unavailable), &n->next_due, &why))
+	if (read_message_next(n->reader, unavailable, &n->next_due, &why))
 		n->retry = n->check_due = true;
 }
 

@@ -2,7 +2,7 @@
  * that names the receiver changes. */
 #include "daemon/notify/internal.h"
 
-#include "store/sqlite/read/reader.h"
+#include "port/read.h"
 #include "sys/clock.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * whose `text` is a sentence for people, so that chat services accept it unchanged. */
 #include "core/doc/config/notify.h"
 #include "core/schedule/rules.h"
-#include "store/sqlite/read/reader.h"
+#include "port/read.h"
 
 /* Kinds of messages beyond enum news_kind: tests, and digests of several messages. */
 enum { MESSAGE_TEST = NEWS_KINDS, MESSAGE_DIGEST };

@@ -2,7 +2,7 @@
  * about them. */
 #include "daemon/notify/internal.h"
 
-#include "store/sqlite/read/reader.h"
+#include "port/read.h"
 #include "sys/clock.h"
 
 static void batch_answered(void *ctx, const struct st_ack *ack)

@@ -2,7 +2,7 @@
 /* The notes of an agent that are relevant to a run: those whose words are most like the words of its
  * schedule. Their number and bytes are bounded. Runs on a thread of the prepare worker. */
 #include "core/doc/run_scope.h"
-#include "store/sqlite/read/reader.h"
+#include "port/read.h"
 
 /* The time that ranking notes has taken within the current second, on one thread. It is bounded, because
  * other tasks may wait for the thread, and because the notes of one agent make ranking slower for all. */

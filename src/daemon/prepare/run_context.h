@@ -2,7 +2,7 @@
 /* The context of a run: the values that the run's condition and templates can use, and that its program gets.
  * They are read from the store, on a thread of the prepare worker. */
 #include "core/doc/run_scope.h"
-#include "store/sqlite/read/reader.h"
+#include "port/read.h"
 
 struct notes_pace;
 

@@ -7,8 +7,7 @@
 #include "daemon/prepare/preconditions.h"
 #include "daemon/prepare/provenance.h"
 #include "daemon/prepare/relevant_notes.h"
-#include "store/sqlite/read/reader.h"
-#include "store/sqlite/store.h"
+#include "port/read.h"
 #include "sys/clock.h"
 #include "sys/pool.h"
 
@@ -280,9 +279,9 @@ enum err prepare_open(const struct prepare_options *o, struct prepare_worker **r
 	for (unsigned i = 0; i < PREPARE_THREADS && !e; i++) {
 		struct prepare_thread *t = &w->thread[i];
 		t->worker = w;
-		e = store_sqlite_reader(o->store, &t->reader, why);
+		e = o->store->ops->reader(o->store, &t->reader, why);
 		if (!e) {
-			reader_be_patient(t->reader);
+			t->reader->patient = true;
 			e = renew_zones(t);
 		}
 	}

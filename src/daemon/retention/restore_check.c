@@ -3,15 +3,12 @@
 #include "daemon/internal.h"
 
 #include "core/model.h"
+#include "port/read.h"
 #include "runfile/read.h"
 #include "runfile/walk.h"
-#include "store/sqlite/read/reader.h"
-#include "store/sqlite/restore.h"
-#include "store/sqlite/store.h"
 #include "sys/clock.h"
 
 #include <poll.h>
-#include <stdlib.h>
 
 /* --- runs that are open in the database: they are advanced to their last attempt, which the engine then
  * adopts or finds ended --- */
@@ -34,12 +31,12 @@ static enum err find_last_attempt(const char *runs, uint64_t run, uint16_t *atte
 
 static enum err store_and_wait(struct store *store, const struct st_req *q, struct why *why)
 {
-	struct pollfd p = { .fd = store_sqlite_ops.fd(store), .events = POLLIN };
+	struct pollfd p = { .fd = store->ops->fd(store), .events = POLLIN };
 	struct st_ack ack;
-	enum err e = store_sqlite_ops.submit(store, q);
-	while (!e && !store_sqlite_ops.collect(store, &ack, 1)) {
+	enum err e = store->ops->submit(store, q);
+	while (!e && !store->ops->collect(store, &ack, 1)) {
 		poll(&p, 1, 100);
-		if (store_sqlite_failure(store, NULL, NULL, why))
+		if (store->ops->failure(store, NULL, NULL, why))
 			return E_IO;
 	}
 	return e;
@@ -66,7 +63,7 @@ static enum err advance_open_runs(struct daemon *d, struct why *why)
 	struct read_filter f = { .states = 1 << RUN_PENDING | 1 << RUN_CLAIMED | 1 << RUN_RETRYING,
 				 .limit = READ_LIST_MAX };
 	struct read_runs found = { .more = true };
-	enum err e = reader_open(d->database, &reader, why);
+	enum err e = daemon_reader(d, &reader, why);
 	while (!e && found.more) {
 		e = read_runs(reader, &f, &arena, &found, why);
 		for (unsigned i = 0; !e && i < found.n; i++) {
@@ -133,7 +130,7 @@ static enum err settle_runs(struct daemon *d, uint64_t last_known, unsigned *kil
 	if (!e)
 		e = runfile_walk(d->runs_dir, last_known + 1, kill_unknown, &u, why);
 	if (!e && wait_for_ends(d->runner))
-		e = restore_clear_unknown_runs(d->database, why);
+		e = d->store->ops->clear_unknown_runs(d->store, why);
 	*killed = u.alive;
 	return e;
 }
@@ -142,15 +139,12 @@ static enum err settle_runs(struct daemon *d, uint64_t last_known, unsigned *kil
 
 enum err restore_check(struct daemon *d, struct why *why)
 {
-	struct restore_request ask = { .database = d->database, .now = clock_wall() };
 	struct restore_state past;
+	uint64_t last_run = 0;
 	unsigned killed = 0;
-	char *file = datadir_path(d->options.data, "generation");
-	ask.generation = file;
-	enum err e = file ? runfile_last_run(d->runs_dir, &ask.last_run, why) : E_NOMEM;
+	enum err e = runfile_last_run(d->runs_dir, &last_run, why);
 	if (!e)
-		e = restore_detect(&ask, &past, why);
-	free(file);
+		e = d->store->ops->count_opening(d->store, last_run, clock_wall(), &past, why);
 	if (e || !past.unknown_runs)
 		return e;
 	e = settle_runs(d, past.restored_run, &killed, why);

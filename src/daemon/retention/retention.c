@@ -2,8 +2,8 @@
 #include "daemon/retention/retention.h"
 
 #include "daemon/daemon.h"
+#include "port/read.h"
 #include "runfile/walk.h"
-#include "store/sqlite/read/prune_scan.h"
 #include "sys/clock.h"
 #include "sys/thread.h"
 

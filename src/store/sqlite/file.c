@@ -23,6 +23,12 @@ void file_path(char ret[static PATH_MAX], const char *path, const char *suffix)
 	snprintf(ret, PATH_MAX, "%s%s", path, suffix);
 }
 
+void file_beside(char ret[static PATH_MAX], const char *path, const char *name)
+{
+	const char *slash = strrchr(path, '/');
+	snprintf(ret, PATH_MAX, "%.*s%s", slash ? (int)(slash + 1 - path) : 0, path, name);
+}
+
 enum err file_flush(const char *path, struct why *why)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -9,6 +9,8 @@ enum err file_fail(const char *what, const char *path, struct why *why);
 /* E_INPUT: the path is too long for the suffixes that are added to it. */
 must_check enum err file_check_path(const char *path, struct why *why);
 void file_path(char ret[static PATH_MAX], const char *path, const char *suffix);
+/* The path of another file in the same directory. */
+void file_beside(char ret[static PATH_MAX], const char *path, const char *name);
 
 must_check enum err file_flush(const char *path, struct why *why);
 /* Flushes the directory of `path`, so that a new name survives a power cut. */

@@ -8,8 +8,7 @@
  * back by other means is treated in the same way, if that is detected: the number of times that it was opened
  * is both in the database and in a file beside it, and the names of run files contain the numbers of their
  * runs. */
-#include "base/err.h"
-#include "base/time.h"
+#include "port/store.h"
 
 struct restore_request {
 	const char *database;
@@ -26,13 +25,6 @@ must_check enum err restore_backup(const struct restore_request *q, const char *
 /* Finishes an interrupted restore_backup. To be called before the database is opened. */
 must_check enum err restore_finish(const char *database, char *aside, size_t room, struct why *why);
 
-/* The record of restores in a database. */
-struct restore_state {
-	bool older;            /* this call has found that the database is older than its directory */
-	bool unknown_runs;     /* it was restored, and runs that it does not contain may be alive */
-	struct wall restored;  /* when it was restored; 0: never */
-	uint64_t restored_run; /* the number of the last run that the database had then */
-};
 /* Counts this opening, and detects whether the database was put back. To be called after the store was
  * opened, so that the schema is current. */
 must_check enum err restore_detect(const struct restore_request *q, struct restore_state *ret,

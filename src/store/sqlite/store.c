@@ -1,8 +1,10 @@
 /* Opens and closes a store: its connections, its threads, its queue. */
 #include "store/sqlite/store.h"
+#include "store/sqlite/file.h"
 #include "store/sqlite/load.h"
 #include "store/sqlite/migration.h"
 #include "store/sqlite/read/query.h"
+#include "store/sqlite/restore.h"
 #include "store/sqlite/write/writer.h"
 
 #include <errno.h>
@@ -19,13 +21,19 @@ const struct store_tuning store_tuning_default = {
 	.wal_max = 65536, /* 256 MiB */
 };
 
-struct store {
+struct sqlite_store {
+	struct store port; /* first: callers have a pointer to it */
 	struct request_queue queue;
 	struct store_failures failures;
 	struct checkpoint checkpoint;
 	struct writer writer;
 	sqlite3 *loader; /* the connection of load */
 };
+
+static struct sqlite_store *store_of(void *store)
+{
+	return store;
+}
 
 /* --- opening --- */
 
@@ -108,7 +116,7 @@ static enum err open_connection(const char *path, const char *pragmas, sqlite3 *
 }
 
 /* Opens the connections and starts the threads. */
-static enum err start_threads(struct store *s, const char *path, unsigned threshold, struct why *why)
+static enum err start_threads(struct sqlite_store *s, const char *path, unsigned threshold, struct why *why)
 {
 	sqlite3 *writer = NULL, *checkpoint = NULL;
 	enum err e = open_writer(path, &writer, why);
@@ -134,9 +142,10 @@ static enum err start_threads(struct store *s, const char *path, unsigned thresh
 enum err store_sqlite_open_tuned(const char *path, const struct store_tuning *tuning, struct store **ret,
 				 struct why *why)
 {
-	struct store *s = calloc(1, sizeof *s);
+	struct sqlite_store *s = calloc(1, sizeof *s);
 	if (!s)
 		return why_set(why, E_NOMEM, WHY_NOWHERE, "out of memory");
+	s->port.ops = &store_sqlite_ops;
 	enum err e = queue_init(&s->queue, STORE_UNDER_WAY_MAX, STORE_TEXT_BYTES_MAX);
 	if (e != OK) {
 		why_write(why, WHY_NOWHERE, "cannot create an eventfd for the store: %m");
@@ -150,7 +159,7 @@ enum err store_sqlite_open_tuned(const char *path, const struct store_tuning *tu
 	s->writer.tuning = *tuning;
 	e = start_threads(s, path, tuning->checkpoint, why);
 	if (e == OK) {
-		*ret = s;
+		*ret = &s->port;
 		return OK;
 	}
 	failures_destroy(&s->failures);
@@ -164,8 +173,9 @@ enum err store_sqlite_open(const char *path, struct store **ret, struct why *why
 	return store_sqlite_open_tuned(path, &store_tuning_default, ret, why);
 }
 
-void store_sqlite_close(struct store *s)
+void store_sqlite_close(struct store *store)
 {
+	struct sqlite_store *s = store_of(store);
 	if (!s)
 		return;
 	queue_close(&s->queue);
@@ -178,22 +188,9 @@ void store_sqlite_close(struct store *s)
 	free(s);
 }
 
-enum err store_sqlite_failure(struct store *s, struct wall *since, bool *final, struct why *why)
+enum err store_sqlite_failure(struct store *store, struct wall *since, bool *final, struct why *why)
 {
-	return failures_worst(&s->failures, since, final, why);
-}
-
-enum err store_sqlite_write_failure(struct store *s, struct why *why)
-{
-	return failures_of_writing(&s->failures, why);
-}
-
-enum err store_sqlite_reader(struct store *s, struct reader **ret, struct why *why)
-{
-	enum err e = reader_open(sqlite3_db_filename(s->loader, NULL), ret, why);
-	if (e == OK)
-		(*ret)->failures = &s->failures;
-	return e;
+	return failures_worst(&store_of(store)->failures, since, final, why);
 }
 
 /* --- checking a file --- */
@@ -244,23 +241,23 @@ enum err store_sqlite_check(const char *path, struct why *why)
 
 static enum err submit(void *store, const struct st_req *r)
 {
-	struct store *s = store;
+	struct sqlite_store *s = store;
 	return failures_are_final(&s->failures) ? E_IO : queue_submit(&s->queue, r);
 }
 
 static unsigned collect(void *store, struct st_ack *ret, unsigned max)
 {
-	return queue_collect(&((struct store *)store)->queue, ret, max);
+	return queue_collect(&store_of(store)->queue, ret, max);
 }
 
 static int fd(void *store)
 {
-	return ((struct store *)store)->queue.fd;
+	return store_of(store)->queue.fd;
 }
 
 static enum err load(void *store, load_fn *fn, void *ctx)
 {
-	struct store *s = store;
+	struct sqlite_store *s = store;
 	if (failures_are_final(&s->failures))
 		return E_IO;
 	errno = 0;
@@ -269,4 +266,57 @@ static enum err load(void *store, load_fn *fn, void *ctx)
 	return rc == SQLITE_OK ? OK : E_IO;
 }
 
-const struct store_ops store_sqlite_ops = { .submit = submit, .collect = collect, .fd = fd, .load = load };
+static const char *path_of(void *store)
+{
+	return sqlite3_db_filename(store_of(store)->loader, NULL);
+}
+
+static enum err open_reader(void *store, struct reader **ret, struct why *why)
+{
+	enum err e = sqlite_reader_open(path_of(store), ret, why);
+	if (e == OK)
+		sqlite_reader_of(*ret)->failures = &store_of(store)->failures;
+	return e;
+}
+
+static enum err failure(void *store, struct wall *since, bool *final, struct why *why)
+{
+	return store_sqlite_failure(store, since, final, why);
+}
+
+static enum err write_failure(void *store, struct why *why)
+{
+	return failures_of_writing(&store_of(store)->failures, why);
+}
+
+static enum err count_opening(void *store, uint64_t last_run, struct wall now, struct restore_state *ret,
+			      struct why *why)
+{
+	char generation[PATH_MAX];
+	const char *path = path_of(store);
+	file_beside(generation, path, "generation");
+	return restore_detect(&(struct restore_request){ path, generation, last_run, now }, ret, why);
+}
+
+static enum err clear_unknown_runs(void *store, struct why *why)
+{
+	return restore_clear_unknown_runs(path_of(store), why);
+}
+
+static void close_store(void *store)
+{
+	store_sqlite_close(store);
+}
+
+const struct store_ops store_sqlite_ops = {
+	.submit = submit,
+	.collect = collect,
+	.fd = fd,
+	.load = load,
+	.reader = open_reader,
+	.failure = failure,
+	.write_failure = write_failure,
+	.count_opening = count_opening,
+	.clear_unknown_runs = clear_unknown_runs,
+	.close = close_store,
+};

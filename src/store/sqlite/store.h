@@ -9,10 +9,8 @@
  * A failing or full disk, or a lock of another process, is an outage: the writer rolls back and tries the
  * same requests again until they succeed, and gives no answer meanwhile. Damage is permanent: after any
  * thread has met a damaged page, no request is carried out, no page is moved and nothing is loaded.
- * store_sqlite_failure reports both, damage as final. */
+ * store_ops.failure reports both, damage as final. */
 #include "port/store.h"
-
-struct store;
 
 /* When to commit and to shorten the log, which is measured in pages of 4 KiB. The defaults are for
  * production; tests use small values. */
@@ -35,22 +33,12 @@ must_check enum err store_sqlite_open_tuned(const char *path, const struct store
  * NULL is fine. */
 void store_sqlite_close(struct store *s);
 
-/* E_IO while something fails: why, since when, and whether it is final. OK: nothing fails; the pointers are
- * not written to. Any of the pointers may be NULL. May be called from any thread. */
+/* As store_ops.failure. */
 must_check enum err store_sqlite_failure(struct store *s, struct wall *since, bool *final, struct why *why);
-
-/* E_IO while submitted requests wait for the end of an outage, or will never be answered because of damage.
- * May be called from any thread. */
-must_check enum err store_sqlite_write_failure(struct store *s, struct why *why);
-
-/* Opens a reader of the database (store/sqlite/read/reader.h); it must be closed before the store. Damage
- * that the reader meets is final for the store, too. */
-struct reader;
-must_check enum err store_sqlite_reader(struct store *s, struct reader **ret, struct why *why);
 
 /* Checks a database that no daemon uses, and changes nothing in it. E_NOTFOUND: there is no file; other
  * errors as store_sqlite_open. Searches for damage for at most STORE_CHECK_MS. */
 must_check enum err store_sqlite_check(const char *path, struct why *why);
 
-/* To be used with a struct store. */
+/* Its operations, for stores of the functions above. */
 extern const struct store_ops store_sqlite_ops;

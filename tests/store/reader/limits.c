@@ -38,11 +38,11 @@ TEST(no_answer_takes_longer_than_its_limit)
 	CHECK(now_us() - from < 2 * READ_WAIT_MS_MAX * 1000);
 	CHECK_INT(list.n, 77);
 	CHECK(strstr(s.why.text, "ask for fewer records"));
-	CHECK(sqlite3_get_autocommit(s.r->db));
+	CHECK(sqlite3_get_autocommit(sqlite_reader_of(s.r)->db));
 	/* A patient reader reports E_BUSY, so that its caller tries again. */
-	reader_be_patient(s.r);
+	s.r->patient = true;
 	CHECK_INT(read_runs(s.r, &none, &s.a, &list, &s.why), E_BUSY);
-	CHECK(sqlite3_get_autocommit(s.r->db));
+	CHECK(sqlite3_get_autocommit(sqlite_reader_of(s.r)->db));
 	static const struct read_filter quick[] = {
 		{ .limit = 5 },
 		{ .sid = 7, .limit = 5 },

@@ -38,13 +38,15 @@ TEST(news_and_messages)
 	CHECK(got.n == 2 && got.item[0].number == 1 && got.item[1].receiver == 2 && !got.item[0].result.p);
 	CHECK_INT(read_messages_of(s.r, 0, 0, &s.a, &got, &s.why), OK);
 	CHECK_INT(got.n, 0); /* 0 is no run */
-	CHECK_INT(read_messages_due(s.r, AT(30), STR("[]"), 0, &s.a, &got, &s.why), OK);
+	const uint64_t busy[] = { 1, 2, 3 };
+	CHECK_INT(read_messages_due(s.r, AT(30), (struct receiver_list){ 0 }, 0, &s.a, &got, &s.why), OK);
 	CHECK(got.n == 3 && got.item[0].number == 3 && got.item[2].number == 1);
-	CHECK_INT(read_messages_due(s.r, AT(30), STR("[1]"), 0, &s.a, &got, &s.why), OK);
+	CHECK_INT(read_messages_due(s.r, AT(30), (struct receiver_list){ busy, 1 }, 0, &s.a, &got, &s.why),
+		  OK);
 	CHECK(got.n == 1 && got.item[0].number == 2);
-	CHECK_INT(read_message_next(s.r, STR("[1,2]"), &next, &s.why), OK);
+	CHECK_INT(read_message_next(s.r, (struct receiver_list){ busy, 2 }, &next, &s.why), OK);
 	CHECK_INT(next.us, 40);
-	CHECK_INT(read_message_next(s.r, STR("[1,2,3]"), &next, &s.why), OK);
+	CHECK_INT(read_message_next(s.r, (struct receiver_list){ busy, 3 }, &next, &s.why), OK);
 	CHECK_INT(next.us, INT64_MAX);
 	CHECK_INT(read_messages(s.r, 0, 2, &s.a, &got, &s.why), OK);
 	CHECK(got.n == 2 && got.more && got.item[0].number == 5 && str_eq(got.item[0].result, STR("410")));

@@ -9,7 +9,7 @@ static void expect_refused_at(int line, const char *path, enum err want, const c
 {
 	struct reader *r = (void *)1;
 	struct why why = { 0 };
-	CHECK_INT_AT(line, reader_open(path, &r, &why), want);
+	CHECK_INT_AT(line, sqlite_reader_open(path, &r, &why), want);
 	CHECK_AT(line, r == (void *)1); /* untouched */
 	if (!CHECK_AT(line, strstr(why.text, say) && strstr(why.text, path)))
 		printf("%s\n", why.text);
@@ -94,6 +94,7 @@ TEST(a_reader_cannot_write)
 {
 	struct scene s;
 	scene_open(&s);
-	CHECK_INT(sqlite3_exec(s.r->db, "DELETE FROM hold", NULL, NULL, NULL) & 0xFF, SQLITE_READONLY);
+	CHECK_INT(sqlite3_exec(sqlite_reader_of(s.r)->db, "DELETE FROM hold", NULL, NULL, NULL) & 0xFF,
+		  SQLITE_READONLY);
 	scene_close(&s);
 }

@@ -3,7 +3,7 @@
 
 void scene_open_reader(struct scene *s)
 {
-	if (!CHECK_INT(reader_open(s->f.path, &s->r, &s->why), OK)) {
+	if (!CHECK_INT(sqlite_reader_open(s->f.path, &s->r, &s->why), OK)) {
 		printf("%s\n", s->why.text);
 		abort();
 	}

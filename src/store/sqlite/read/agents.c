@@ -15,23 +15,31 @@ static bool read_agent_row(sqlite3_stmt *s, struct arena *a, void *item)
 
 static const struct row_kind agent_kind = { sizeof(struct read_agent), read_agent_row, 3 };
 
-enum err read_agent(struct reader *r, struct str name, struct arena *a, struct read_agent *ret,
-		    struct why *why)
+int query_agent(struct sqlite_reader *r, struct str name, struct arena *a, struct read_agent *ret)
 {
 	sqlite3_stmt *s = r->stmt[READ_AGENT];
-	struct read_agent found = { .name = name };
+	*ret = (struct read_agent){ .name = name };
+	return query_one(s, db_bind_text(s, 1, name), &agent_kind, a, ret);
+}
+
+enum err sqlite_read_agent(struct reader *reader, struct str name, struct arena *a, struct read_agent *ret,
+			   struct why *why)
+{
+	struct sqlite_reader *r = sqlite_reader_of(reader);
+	struct read_agent found;
 	int rc = reader_begin(r);
 	if (rc == SQLITE_OK)
-		rc = query_one(s, db_bind_text(s, 1, name), &agent_kind, a, &found);
+		rc = query_agent(r, name, a, &found);
 	enum err e = reader_end(r, rc, why);
 	if (e == OK)
 		*ret = found;
 	return e;
 }
 
-enum err read_agents(struct reader *r, struct str after, unsigned limit, struct arena *a,
-		     struct read_agents *ret, struct why *why)
+enum err sqlite_read_agents(struct reader *reader, struct str after, unsigned limit, struct arena *a,
+			    struct read_agents *ret, struct why *why)
 {
+	struct sqlite_reader *r = sqlite_reader_of(reader);
 	sqlite3_stmt *s = r->stmt[READ_AGENTS];
 	struct row_list list = { 0 };
 	int rc = reader_begin(r);
@@ -54,14 +62,22 @@ static bool read_state_row(sqlite3_stmt *s, struct arena *a, void *item)
 	return query_copy_text(a, &ret->text);
 }
 
-enum err read_state(struct reader *r, struct str key, struct arena *a, struct state_row *ret, struct why *why)
+int query_state(struct sqlite_reader *r, struct str key, struct arena *a, struct state_row *ret)
 {
 	static const struct row_kind state_kind = { sizeof(struct state_row), read_state_row, 0 };
 	sqlite3_stmt *s = r->stmt[READ_STATE];
-	struct state_row found = { .key = key };
+	*ret = (struct state_row){ .key = key };
+	return query_one(s, db_bind_text(s, 1, key), &state_kind, a, ret);
+}
+
+enum err sqlite_read_state(struct reader *reader, struct str key, struct arena *a, struct state_row *ret,
+			   struct why *why)
+{
+	struct sqlite_reader *r = sqlite_reader_of(reader);
+	struct state_row found;
 	int rc = reader_begin(r);
 	if (rc == SQLITE_OK)
-		rc = query_one(s, db_bind_text(s, 1, key), &state_kind, a, &found);
+		rc = query_state(r, key, a, &found);
 	enum err e = reader_end(r, rc, why);
 	if (e == OK)
 		*ret = found;

@@ -123,9 +123,10 @@ static bool read_memory_row(sqlite3_stmt *s, struct arena *a, void *item)
 
 static const struct row_kind memory_kind = { sizeof(struct read_memory), read_memory_row, 0 };
 
-enum err read_memory(struct reader *r, uint64_t number, struct arena *a, struct read_memory *ret,
-		     struct why *why)
+enum err sqlite_read_memory(struct reader *reader, uint64_t number, struct arena *a, struct read_memory *ret,
+			    struct why *why)
 {
+	struct sqlite_reader *r = sqlite_reader_of(reader);
 	sqlite3_stmt *s = r->stmt[READ_MEMORY];
 	struct read_memory found;
 	int rc = reader_begin(r);
@@ -142,29 +143,38 @@ enum err read_memory(struct reader *r, uint64_t number, struct arena *a, struct 
 	return e;
 }
 
-enum err read_memories(struct reader *r, struct str agent, uint64_t run, uint64_t before, unsigned limit,
-		       struct arena *a, struct read_memories *ret, struct why *why)
+int query_memories(struct sqlite_reader *r, struct str agent, uint64_t run, uint64_t before, unsigned limit,
+		   struct arena *a, struct read_memories *ret)
 {
 	struct row_list list = { 0 };
 	sqlite3_stmt *s = r->stmt[run ? READ_MEMORIES_RUN : agent.n ? READ_MEMORIES_OF : READ_MEMORIES];
+	DB_BIND(s, cursor_before(before), list_limit(limit) + 1);
+	int rc = agent.n ? db_bind_text(s, 3, agent) : SQLITE_OK;
+	if (rc == SQLITE_OK && run)
+		rc = sqlite3_bind_int64(s, 4, (int64_t)run);
+	rc = query_list(s, rc, list_limit(limit), &memory_kind, a, &list);
+	*ret = (struct read_memories){ list.n, list.more, list.item };
+	return rc;
+}
+
+enum err sqlite_read_memories(struct reader *reader, struct str agent, uint64_t run, uint64_t before,
+			      unsigned limit, struct arena *a, struct read_memories *ret, struct why *why)
+{
+	struct sqlite_reader *r = sqlite_reader_of(reader);
+	struct read_memories found;
 	int rc = reader_begin(r);
-	if (rc == SQLITE_OK) {
-		DB_BIND(s, cursor_before(before), list_limit(limit) + 1);
-		rc = agent.n ? db_bind_text(s, 3, agent) : SQLITE_OK;
-		if (rc == SQLITE_OK && run)
-			rc = sqlite3_bind_int64(s, 4, (int64_t)run);
-		rc = query_list(s, rc, list_limit(limit), &memory_kind, a, &list);
-	}
+	if (rc == SQLITE_OK)
+		rc = query_memories(r, agent, run, before, limit, a, &found);
 	enum err e = reader_end(r, rc, why);
 	if (e == OK)
-		*ret = (struct read_memories){ list.n, list.more, list.item };
+		*ret = found;
 	return e;
 }
 
 /* `least` is used only by READ_MEMORIES_ABOUT, the ranked search. */
-static enum err search_notes(struct reader *r, enum read_statement which, struct str agent, struct str text,
-			     unsigned least, unsigned limit, struct arena *a, struct read_memories *ret,
-			     struct why *why)
+static enum err search_notes(struct sqlite_reader *r, enum read_statement which, struct str agent,
+			     struct str text, unsigned least, unsigned limit, struct arena *a,
+			     struct read_memories *ret, struct why *why)
 {
 	_cleanup_(buf_free) struct buf query = { 0 };
 	struct row_list list = { 0 };
@@ -190,14 +200,17 @@ static enum err search_notes(struct reader *r, enum read_statement which, struct
 	return e;
 }
 
-enum err read_memories_about(struct reader *r, struct str agent, struct str text, unsigned least,
-			     unsigned limit, struct arena *a, struct read_memories *ret, struct why *why)
+enum err sqlite_read_memories_about(struct reader *reader, struct str agent, struct str text, unsigned least,
+				    unsigned limit, struct arena *a, struct read_memories *ret,
+				    struct why *why)
 {
+	struct sqlite_reader *r = sqlite_reader_of(reader);
 	return search_notes(r, READ_MEMORIES_ABOUT, agent, text, least, limit, a, ret, why);
 }
 
-enum err read_memories_with(struct reader *r, struct str agent, struct str text, unsigned limit,
-			    struct arena *a, struct read_memories *ret, struct why *why)
+enum err sqlite_read_memories_with(struct reader *reader, struct str agent, struct str text, unsigned limit,
+				   struct arena *a, struct read_memories *ret, struct why *why)
 {
+	struct sqlite_reader *r = sqlite_reader_of(reader);
 	return search_notes(r, READ_MEMORIES_WITH, agent, text, 0, limit, a, ret, why);
 }

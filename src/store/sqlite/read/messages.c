@@ -1,4 +1,5 @@
 /* Reads news, and the messages that were made from them. */
+#include "base/buf.h"
 #include "store/sqlite/read/query.h"
 
 /* --- news --- */
@@ -17,8 +18,10 @@ static bool read_news_row(sqlite3_stmt *s, struct arena *a, void *item)
 	return true;
 }
 
-enum err read_news(struct reader *r, unsigned limit, struct arena *a, struct read_news *ret, struct why *why)
+enum err sqlite_read_news(struct reader *reader, unsigned limit, struct arena *a, struct read_news *ret,
+			  struct why *why)
 {
+	struct sqlite_reader *r = sqlite_reader_of(reader);
 	static const struct row_kind news_kind = { sizeof(struct news_row), read_news_row, 0 };
 	sqlite3_stmt *s = r->stmt[READ_NEWS];
 	struct row_list list = { 0 };
@@ -45,9 +48,10 @@ static bool read_message_row(sqlite3_stmt *s, struct arena *a, void *item)
 
 static const struct row_kind message_kind = { sizeof(struct message_row), read_message_row, 0 };
 
-enum err read_message(struct reader *r, uint64_t number, struct arena *a, struct message_row *ret,
-		      struct why *why)
+enum err sqlite_read_message(struct reader *reader, uint64_t number, struct arena *a, struct message_row *ret,
+			     struct why *why)
 {
+	struct sqlite_reader *r = sqlite_reader_of(reader);
 	sqlite3_stmt *s = r->stmt[READ_MESSAGE];
 	struct message_row found;
 	int rc = reader_begin(r);
@@ -66,8 +70,9 @@ enum err read_message(struct reader *r, uint64_t number, struct arena *a, struct
 
 /* Reads a list by a statement whose parameters are the number `first`, the limit and, for some statements,
  * the text `but`. */
-static enum err read_message_list(struct reader *r, enum read_statement which, int64_t first, struct str but,
-				  unsigned limit, struct arena *a, struct read_messages *ret, struct why *why)
+static enum err read_message_list(struct sqlite_reader *r, enum read_statement which, int64_t first,
+				  struct str but, unsigned limit, struct arena *a, struct read_messages *ret,
+				  struct why *why)
 {
 	sqlite3_stmt *s = r->stmt[which];
 	struct row_list list = { 0 };
@@ -83,29 +88,45 @@ static enum err read_message_list(struct reader *r, enum read_statement which, i
 	return e;
 }
 
-enum err read_messages_of(struct reader *r, uint64_t run, unsigned limit, struct arena *a,
-			  struct read_messages *ret, struct why *why)
+enum err sqlite_read_messages_of(struct reader *reader, uint64_t run, unsigned limit, struct arena *a,
+				 struct read_messages *ret, struct why *why)
 {
+	struct sqlite_reader *r = sqlite_reader_of(reader);
 	return read_message_list(r, READ_MESSAGES_OF, (int64_t)run, (struct str){ 0 }, limit, a, ret, why);
 }
 
-enum err read_messages(struct reader *r, uint64_t before, unsigned limit, struct arena *a,
-		       struct read_messages *ret, struct why *why)
+enum err sqlite_read_messages(struct reader *reader, uint64_t before, unsigned limit, struct arena *a,
+			      struct read_messages *ret, struct why *why)
 {
+	struct sqlite_reader *r = sqlite_reader_of(reader);
 	return read_message_list(r, READ_MESSAGES, cursor_before(before), (struct str){ 0 }, limit, a, ret,
 				 why);
 }
 
-enum err read_messages_due(struct reader *r, struct wall by, struct str but, unsigned limit, struct arena *a,
-			   struct read_messages *ret, struct why *why)
+/* Receivers as the parameter of a statement: a JSON list. */
+static void write_receivers(struct buf *out, struct receiver_list list)
 {
-	return read_message_list(r, READ_MESSAGES_DUE, by.us, but, limit, a, ret, why);
+	buf_addc(out, '[');
+	for (unsigned i = 0; i < list.n; i++)
+		buf_addf(out, "%s%llu", i ? "," : "", (unsigned long long)list.item[i]);
+	buf_addc(out, ']');
+}
+
+enum err sqlite_read_messages_due(struct reader *reader, struct wall by, struct receiver_list but,
+				  unsigned limit, struct arena *a, struct read_messages *ret, struct why *why)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
+	write_receivers(&text, but);
+	if (text.failed)
+		return why_set(why, E_NOMEM, WHY_NOWHERE, "out of memory");
+	return read_message_list(sqlite_reader_of(reader), READ_MESSAGES_DUE, by.us, buf_str(&text), limit, a,
+				 ret, why);
 }
 
 /* --- single values --- */
 
 /* Reads the first column of the row that a bound statement gives; `found`: whether there is a row. */
-static enum err read_number(struct reader *r, sqlite3_stmt *s, int bound, bool *found, int64_t *ret,
+static enum err read_number(struct sqlite_reader *r, sqlite3_stmt *s, int bound, bool *found, int64_t *ret,
 			    struct why *why)
 {
 	bool has_row = false;
@@ -121,28 +142,36 @@ static enum err read_number(struct reader *r, sqlite3_stmt *s, int bound, bool *
 	return e;
 }
 
-enum err read_message_next(struct reader *r, struct str but, struct wall *ret, struct why *why)
+enum err sqlite_read_message_next(struct reader *reader, struct receiver_list but, struct wall *ret,
+				  struct why *why)
 {
+	_cleanup_(buf_free) struct buf text = { 0 };
+	struct sqlite_reader *r = sqlite_reader_of(reader);
 	sqlite3_stmt *s = r->stmt[READ_MESSAGE_NEXT];
 	bool found;
 	int64_t next;
-	enum err e = read_number(r, s, db_bind_text(s, 1, but), &found, &next, why);
+	write_receivers(&text, but);
+	if (text.failed)
+		return why_set(why, E_NOMEM, WHY_NOWHERE, "out of memory");
+	enum err e = read_number(r, s, db_bind_text(s, 1, buf_str(&text)), &found, &next, why);
 	if (e == OK)
 		ret->us = found ? next : WALL_NEVER.us;
 	return e;
 }
 
-enum err read_message_after(struct reader *r, uint64_t sid, unsigned kind, uint64_t number, bool *ret,
-			    struct why *why)
+enum err sqlite_read_message_after(struct reader *reader, uint64_t sid, unsigned kind, uint64_t number,
+				   bool *ret, struct why *why)
 {
+	struct sqlite_reader *r = sqlite_reader_of(reader);
 	sqlite3_stmt *s = r->stmt[READ_MESSAGE_AFTER];
 	int64_t one;
 	DB_BIND(s, (int64_t)sid, kind, (int64_t)number);
 	return read_number(r, s, SQLITE_OK, ret, &one, why);
 }
 
-enum err read_receiver_gone(struct reader *r, struct str origin, bool *ret, struct why *why)
+enum err sqlite_read_receiver_gone(struct reader *reader, struct str origin, bool *ret, struct why *why)
 {
+	struct sqlite_reader *r = sqlite_reader_of(reader);
 	sqlite3_stmt *s = r->stmt[READ_RECEIVER_GONE];
 	int64_t one;
 	return read_number(r, s, db_bind_text(s, 1, origin), ret, &one, why);

@@ -13,9 +13,10 @@ static bool read_problem_row(sqlite3_stmt *s, struct arena *a, void *item)
 
 static const struct row_kind problem_kind = { sizeof(struct problem_row), read_problem_row, 0 };
 
-enum err read_problem(struct reader *r, uint64_t number, struct arena *a, struct problem_row *ret,
-		      struct why *why)
+enum err sqlite_read_problem(struct reader *reader, uint64_t number, struct arena *a, struct problem_row *ret,
+			     struct why *why)
 {
+	struct sqlite_reader *r = sqlite_reader_of(reader);
 	sqlite3_stmt *s = r->stmt[READ_PROBLEM];
 	struct problem_row found;
 	int rc = reader_begin(r);
@@ -32,9 +33,10 @@ enum err read_problem(struct reader *r, uint64_t number, struct arena *a, struct
 	return e;
 }
 
-enum err read_problems(struct reader *r, bool all, uint64_t before, unsigned limit, struct arena *a,
-		       struct read_problems *ret, struct why *why)
+enum err sqlite_read_problems(struct reader *reader, bool all, uint64_t before, unsigned limit,
+			      struct arena *a, struct read_problems *ret, struct why *why)
 {
+	struct sqlite_reader *r = sqlite_reader_of(reader);
 	sqlite3_stmt *s = r->stmt[all ? READ_PROBLEMS : READ_PROBLEMS_OPEN];
 	struct row_list list = { 0 };
 	int rc = reader_begin(r);
@@ -60,8 +62,9 @@ static bool read_hold_row(sqlite3_stmt *s, struct arena *a, void *item)
 	return query_copy_text(a, &h->note);
 }
 
-enum err read_holds(struct reader *r, struct arena *a, struct read_holds *ret, struct why *why)
+enum err sqlite_read_holds(struct reader *reader, struct arena *a, struct read_holds *ret, struct why *why)
 {
+	struct sqlite_reader *r = sqlite_reader_of(reader);
 	static const struct row_kind hold_kind = { sizeof(struct read_hold), read_hold_row, 0 };
 	sqlite3_stmt *s = r->stmt[READ_HOLDS];
 	struct row_list list = { 0 };

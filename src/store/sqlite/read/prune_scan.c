@@ -1,5 +1,4 @@
 /* Scans for records that may be pruned. */
-#include "store/sqlite/read/prune_scan.h"
 #include "store/sqlite/read/query.h"
 
 static const enum read_statement scan_statement[] = {
@@ -9,9 +8,10 @@ static const enum read_statement scan_statement[] = {
 };
 static_assert(ARRAY_LEN(scan_statement) == PRUNES, "every kind has a statement");
 
-enum err read_old(struct reader *r, enum prune_what what, uint64_t after, struct wall by,
-		  struct old_item *ret, unsigned max, unsigned *n, struct why *why)
+enum err sqlite_read_old(struct reader *reader, enum prune_what what, uint64_t after, struct wall by,
+			 struct old_item *ret, unsigned max, unsigned *n, struct why *why)
 {
+	struct sqlite_reader *r = sqlite_reader_of(reader);
 	sqlite3_stmt *s = r->stmt[scan_statement[what]];
 	unsigned found = 0;
 	int rc = reader_begin(r);
@@ -31,8 +31,9 @@ enum err read_old(struct reader *r, enum prune_what what, uint64_t after, struct
 	return e;
 }
 
-enum err read_old_run(struct reader *r, uint64_t run, struct old_run *ret, struct why *why)
+enum err sqlite_read_old_run(struct reader *reader, uint64_t run, struct old_run *ret, struct why *why)
 {
+	struct sqlite_reader *r = sqlite_reader_of(reader);
 	sqlite3_stmt *s = r->stmt[READ_PRUNE_RUN];
 	struct old_run found = { 0 };
 	int rc = reader_begin(r);

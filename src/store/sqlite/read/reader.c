@@ -34,15 +34,62 @@ static int64_t now(clockid_t clock)
 
 static int is_late(void *reader)
 {
-	const struct reader *r = reader;
+	const struct sqlite_reader *r = reader;
 	return now(CLOCK_THREAD_CPUTIME_ID) > r->work_end || now(CLOCK_MONOTONIC) > r->wait_end;
 }
 
-enum err reader_open(const char *path, struct reader **ret, struct why *why)
+static void close_reader(struct reader *reader)
 {
-	struct reader *r = calloc(1, sizeof *r);
+	struct sqlite_reader *r = sqlite_reader_of(reader);
+	read_statements_finalize(r->stmt);
+	sqlite3_close(r->db);
+	free(r);
+}
+
+static const struct read_ops operations = {
+	.close = close_reader,
+	.sched = sqlite_read_sched,
+	.id = sqlite_read_id,
+	.document_of = sqlite_read_document_of,
+	.sched_removed = sqlite_read_sched_removed,
+	.sched_named = sqlite_read_sched_named,
+	.scheds = sqlite_read_scheds,
+	.scheds_noted = sqlite_read_scheds_noted,
+	.scheds_from = sqlite_read_scheds_from,
+	.agent = sqlite_read_agent,
+	.agents = sqlite_read_agents,
+	.state = sqlite_read_state,
+	.memory = sqlite_read_memory,
+	.memories = sqlite_read_memories,
+	.memories_about = sqlite_read_memories_about,
+	.memories_with = sqlite_read_memories_with,
+	.run = sqlite_read_run,
+	.run_text = sqlite_read_run_text,
+	.runs = sqlite_read_runs,
+	.avoided = sqlite_read_avoided,
+	.why = sqlite_read_why,
+	.problem = sqlite_read_problem,
+	.problems = sqlite_read_problems,
+	.holds = sqlite_read_holds,
+	.news = sqlite_read_news,
+	.message = sqlite_read_message,
+	.messages_of = sqlite_read_messages_of,
+	.messages = sqlite_read_messages,
+	.messages_due = sqlite_read_messages_due,
+	.message_next = sqlite_read_message_next,
+	.message_after = sqlite_read_message_after,
+	.receiver_gone = sqlite_read_receiver_gone,
+	.attempt = sqlite_read_attempt,
+	.old = sqlite_read_old,
+	.old_run = sqlite_read_old_run,
+};
+
+enum err sqlite_reader_open(const char *path, struct reader **ret, struct why *why)
+{
+	struct sqlite_reader *r = calloc(1, sizeof *r);
 	if (!r)
 		return why_set(why, E_NOMEM, WHY_NOWHERE, "out of memory");
+	r->port.ops = &operations;
 	r->work_end = r->wait_end = INT64_MAX;
 	enum err e = db_open(path, SQLITE_OPEN_READONLY, &r->db, why);
 	if (e == OK) {
@@ -53,38 +100,24 @@ enum err reader_open(const char *path, struct reader **ret, struct why *why)
 	if (rc != SQLITE_OK)
 		e = db_fail(r->db, rc, why);
 	if (e != OK) {
-		reader_close(r);
+		close_reader(&r->port);
 		return e;
 	}
 	sqlite3_progress_handler(r->db, READ_STEPS, is_late, r);
-	*ret = r;
+	*ret = &r->port;
 	return OK;
-}
-
-void reader_close(struct reader *r)
-{
-	if (!r)
-		return;
-	read_statements_finalize(r->stmt);
-	sqlite3_close(r->db);
-	free(r);
-}
-
-void reader_be_patient(struct reader *r)
-{
-	r->patient = true;
 }
 
 /* --- the transaction of an answer --- */
 
-int reader_begin(struct reader *r)
+int reader_begin(struct sqlite_reader *r)
 {
 	r->work_end = now(CLOCK_THREAD_CPUTIME_ID) + READ_MS_MAX * INT64_C(1000);
 	r->wait_end = now(CLOCK_MONOTONIC) + READ_WAIT_MS_MAX * INT64_C(1000);
 	return db_step(r->stmt[READ_BEGIN]);
 }
 
-enum err reader_end(struct reader *r, int rc, struct why *why)
+enum err reader_end(struct sqlite_reader *r, int rc, struct why *why)
 {
 	rc = db_result(rc);
 	bool read = db_looked(rc) == SQLITE_OK;
@@ -99,7 +132,7 @@ enum err reader_end(struct reader *r, int rc, struct why *why)
 		if (read && end != SQLITE_OK)
 			return db_fail(r->db, end, why);
 	}
-	if (rc == SQLITE_INTERRUPT && r->patient)
+	if (rc == SQLITE_INTERRUPT && r->port.patient)
 		return why_set(why, E_BUSY, WHY_NOWHERE, "reading the store takes too long; try again later");
 	if (rc == SQLITE_INTERRUPT)
 		return why_set(
@@ -153,13 +186,19 @@ static bool read_text_row(sqlite3_stmt *s, struct arena *a, void *item)
 	return query_copy_text(a, ret);
 }
 
-enum err query_text(struct reader *r, sqlite3_stmt *s, struct arena *a, struct str *ret, struct why *why)
+int query_first_text(sqlite3_stmt *s, struct arena *a, struct str *ret)
 {
 	static const struct row_kind text_kind = { sizeof(struct str), read_text_row, 0 };
+	return query_one(s, SQLITE_OK, &text_kind, a, ret);
+}
+
+enum err query_text(struct sqlite_reader *r, sqlite3_stmt *s, struct arena *a, struct str *ret,
+		    struct why *why)
+{
 	struct str found = { 0 };
 	int rc = reader_begin(r);
 	if (rc == SQLITE_OK)
-		rc = query_one(s, SQLITE_OK, &text_kind, a, &found);
+		rc = query_first_text(s, a, &found);
 	enum err e = reader_end(r, rc, why);
 	if (e == OK)
 		*ret = found;

@@ -17,15 +17,20 @@ static bool read_run_row(sqlite3_stmt *s, struct arena *a, void *item)
 
 static const struct row_kind run_kind = { sizeof(struct run_row), read_run_row, 0 };
 
-enum err read_run(struct reader *r, uint64_t run, struct run_row *ret, struct why *why)
+int query_run(struct sqlite_reader *r, uint64_t run, struct run_row *ret)
 {
 	sqlite3_stmt *s = r->stmt[READ_RUN];
+	DB_BIND(s, (int64_t)run);
+	return query_one(s, SQLITE_OK, &run_kind, NULL, ret);
+}
+
+enum err sqlite_read_run(struct reader *reader, uint64_t run, struct run_row *ret, struct why *why)
+{
+	struct sqlite_reader *r = sqlite_reader_of(reader);
 	struct run_row found;
 	int rc = reader_begin(r);
-	if (rc == SQLITE_OK) {
-		DB_BIND(s, (int64_t)run);
-		rc = query_one(s, SQLITE_OK, &run_kind, NULL, &found);
-	}
+	if (rc == SQLITE_OK)
+		rc = query_run(r, run, &found);
 	enum err e = reader_end(r, rc, why);
 	if (e == OK && rc != SQLITE_ROW)
 		return why_set(why, E_NOTFOUND, WHY_NOWHERE, "there is no run r%llu",
@@ -35,9 +40,10 @@ enum err read_run(struct reader *r, uint64_t run, struct run_row *ret, struct wh
 	return e;
 }
 
-enum err read_run_text(struct reader *r, uint64_t run, enum run_text_kind kind, struct arena *a,
-		       struct str *ret, struct why *why)
+enum err sqlite_read_run_text(struct reader *reader, uint64_t run, enum run_text_kind kind, struct arena *a,
+			      struct str *ret, struct why *why)
 {
+	struct sqlite_reader *r = sqlite_reader_of(reader);
 	sqlite3_stmt *s = r->stmt[READ_RUN_TEXT];
 	DB_BIND(s, (int64_t)run, kind);
 	return query_text(r, s, a, ret, why);
@@ -74,7 +80,7 @@ static int add_runs(sqlite3_stmt *s, struct read_runs *list, unsigned limit)
 /* Finds the first number such that its run and all later runs were recorded at `t` or later. Numbers grow
  * with the clock, so a binary search of two dozen steps finds it without an index. If the clock was set back,
  * runs recorded before the step may not be found for times that the clock has passed twice. */
-static int first_number_since(struct reader *r, int64_t t, int64_t last, int64_t *ret)
+static int first_number_since(struct sqlite_reader *r, int64_t t, int64_t last, int64_t *ret)
 {
 	sqlite3_stmt *s = r->stmt[READ_RUN_FROM];
 	int64_t low = 0, high = last + 1;
@@ -97,7 +103,7 @@ static int first_number_since(struct reader *r, int64_t t, int64_t last, int64_t
 }
 
 /* The numbers of runs that may have been recorded within [from, to]. */
-static int number_bounds(struct reader *r, int64_t from, int64_t to, int64_t *low, int64_t *high)
+static int number_bounds(struct sqlite_reader *r, int64_t from, int64_t to, int64_t *low, int64_t *high)
 {
 	bool found;
 	int64_t last = 0;
@@ -111,8 +117,8 @@ static int number_bounds(struct reader *r, int64_t from, int64_t to, int64_t *lo
 	return rc != SQLITE_OK || to == INT64_MAX ? rc : first_number_since(r, to + 1, last, high);
 }
 
-static int list_all_schedules(struct reader *r, const struct read_filter *f, unsigned states, unsigned limit,
-			      struct read_runs *list)
+static int list_all_schedules(struct sqlite_reader *r, const struct read_filter *f, unsigned states,
+			      unsigned limit, struct read_runs *list)
 {
 	sqlite3_stmt *s = r->stmt[choose_statement(f, states)];
 	int64_t from = f->since.us ? f->since.us : INT64_MIN, to = f->until.us ? f->until.us : INT64_MAX;
@@ -128,8 +134,8 @@ static int list_all_schedules(struct reader *r, const struct read_filter *f, uns
 
 /* Several runs may have the nominal time of the cursor: one occurrence and any number of manual runs. Runs of
  * that time with a number below the cursor's come first, then runs with older nominal times. */
-static int list_one_schedule(struct reader *r, const struct read_filter *f, unsigned states, unsigned limit,
-			     struct read_runs *list)
+static int list_one_schedule(struct sqlite_reader *r, const struct read_filter *f, unsigned states,
+			     unsigned limit, struct read_runs *list)
 {
 	enum read_statement which = choose_statement(f, states);
 	int64_t from = f->since.us ? f->since.us : INT64_MIN, to = f->until.us ? f->until.us : INT64_MAX;
@@ -148,9 +154,21 @@ static int list_one_schedule(struct reader *r, const struct read_filter *f, unsi
 	return add_runs(r->stmt[which + 1], list, limit);
 }
 
-enum err read_runs(struct reader *r, const struct read_filter *f, struct arena *a, struct read_runs *ret,
-		   struct why *why)
+int query_previous_run(struct sqlite_reader *r, const struct run_row *run, bool *found, struct run_row *ret)
 {
+	struct read_runs list = { .item = ret };
+	struct read_filter f = { .sid = run->sid };
+	f.before.nominal = run->nominal;
+	f.before.run = run->run;
+	int rc = list_one_schedule(r, &f, 1u << RUN_FINISHED, 1, &list);
+	*found = list.n > 0;
+	return rc;
+}
+
+enum err sqlite_read_runs(struct reader *reader, const struct read_filter *f, struct arena *a,
+			  struct read_runs *ret, struct why *why)
+{
+	struct sqlite_reader *r = sqlite_reader_of(reader);
 	struct read_runs list = { 0 };
 	unsigned limit = list_limit(f->limit), states = f->states ? f->states : ALL_STATES;
 	list.item = arena_alloc(a, limit * sizeof *list.item);
@@ -167,9 +185,10 @@ enum err read_runs(struct reader *r, const struct read_filter *f, struct arena *
 
 /* --- avoided model calls --- */
 
-enum err read_avoided(struct reader *r, uint64_t sid, struct wall since, struct read_avoided *ret,
-		      struct why *why)
+enum err sqlite_read_avoided(struct reader *reader, uint64_t sid, struct wall since, struct read_avoided *ret,
+			     struct why *why)
 {
+	struct sqlite_reader *r = sqlite_reader_of(reader);
 	sqlite3_stmt *s = r->stmt[READ_AVOIDED];
 	struct read_avoided found = { 0 };
 	int rc = reader_begin(r);
@@ -189,7 +208,7 @@ enum err read_avoided(struct reader *r, uint64_t sid, struct wall since, struct 
 
 /* --- one nominal time --- */
 
-static int find_run(struct reader *r, enum read_statement which, uint64_t sid, struct wall nominal,
+static int find_run(struct sqlite_reader *r, enum read_statement which, uint64_t sid, struct wall nominal,
 		    bool *found, struct run_row *ret)
 {
 	sqlite3_stmt *s = r->stmt[which];
@@ -199,7 +218,8 @@ static int find_run(struct reader *r, enum read_statement which, uint64_t sid, s
 	return db_looked(rc);
 }
 
-static int find_range(struct reader *r, uint64_t sid, struct wall nominal, bool *found, struct range_row *ret)
+static int find_range(struct sqlite_reader *r, uint64_t sid, struct wall nominal, bool *found,
+		      struct range_row *ret)
 {
 	sqlite3_stmt *s = r->stmt[READ_RANGE_COVERS];
 	DB_BIND(s, (int64_t)sid, nominal.us);
@@ -214,8 +234,10 @@ static int find_range(struct reader *r, uint64_t sid, struct wall nominal, bool 
 	return db_looked(db_leave(s, rc));
 }
 
-enum err read_why(struct reader *r, uint64_t sid, struct wall nominal, struct read_why *ret, struct why *why)
+enum err sqlite_read_why(struct reader *reader, uint64_t sid, struct wall nominal, struct read_why *ret,
+			 struct why *why)
 {
+	struct sqlite_reader *r = sqlite_reader_of(reader);
 	struct read_why w = { 0 };
 	int rc = reader_begin(r);
 	if (rc == SQLITE_OK)

@@ -30,8 +30,10 @@ static const struct row_kind sched_kind = { sizeof(struct read_sched), read_sche
 
 /* --- one schedule --- */
 
-enum err read_sched(struct reader *r, uint64_t sid, struct arena *a, struct read_sched *ret, struct why *why)
+enum err sqlite_read_sched(struct reader *reader, uint64_t sid, struct arena *a, struct read_sched *ret,
+			   struct why *why)
 {
+	struct sqlite_reader *r = sqlite_reader_of(reader);
 	sqlite3_stmt *s = r->stmt[READ_SCHED];
 	struct read_sched found;
 	int rc = reader_begin(r);
@@ -47,27 +49,42 @@ enum err read_sched(struct reader *r, uint64_t sid, struct arena *a, struct read
 	return e;
 }
 
-enum err read_id(struct reader *r, uint64_t sid, struct arena *a, struct str *ret, struct why *why)
+enum err sqlite_read_id(struct reader *reader, uint64_t sid, struct arena *a, struct str *ret,
+			struct why *why)
 {
+	struct sqlite_reader *r = sqlite_reader_of(reader);
 	sqlite3_stmt *s = r->stmt[READ_ID];
 	DB_BIND(s, (int64_t)sid);
 	return query_text(r, s, a, ret, why);
 }
 
-enum err read_document_of(struct reader *r, uint64_t sid, uint32_t rev, struct arena *a, struct str *ret,
-			  struct why *why)
+int query_document(struct sqlite_reader *r, uint64_t sid, uint32_t rev, struct arena *a, struct str *ret)
 {
 	sqlite3_stmt *s = r->stmt[READ_DOCUMENT];
 	DB_BIND(s, (int64_t)sid, rev);
-	enum err e = query_text(r, s, a, ret, why);
-	if (e == OK && !ret->p)
+	return query_first_text(s, a, ret);
+}
+
+enum err sqlite_read_document_of(struct reader *reader, uint64_t sid, uint32_t rev, struct arena *a,
+				 struct str *ret, struct why *why)
+{
+	struct sqlite_reader *r = sqlite_reader_of(reader);
+	struct str found = { 0 };
+	int rc = reader_begin(r);
+	if (rc == SQLITE_OK)
+		rc = query_document(r, sid, rev, a, &found);
+	enum err e = reader_end(r, rc, why);
+	if (e == OK && !found.p)
 		return why_set(why, E_NOTFOUND, WHY_NOWHERE, "there is no such document");
+	if (e == OK)
+		*ret = found;
 	return e;
 }
 
-enum err read_sched_removed(struct reader *r, struct str id, struct arena *a, struct read_sched *ret,
-			    struct why *why)
+enum err sqlite_read_sched_removed(struct reader *reader, struct str id, struct arena *a,
+				   struct read_sched *ret, struct why *why)
 {
+	struct sqlite_reader *r = sqlite_reader_of(reader);
 	sqlite3_stmt *s = r->stmt[READ_SCHED_REMOVED];
 	struct read_sched found;
 	int rc = reader_begin(r);
@@ -85,7 +102,7 @@ enum err read_sched_removed(struct reader *r, struct str id, struct arena *a, st
 /* --- by the beginning of an id --- */
 
 /* Reads the ids that begin with `text`, one more than READ_CANDIDATES_MAX. */
-static int find_candidates(struct reader *r, struct str text, struct arena *a, struct read_match *m)
+static int find_candidates(struct sqlite_reader *r, struct str text, struct arena *a, struct read_match *m)
 {
 	sqlite3_stmt *s = r->stmt[READ_SCHED_IDS];
 	char *end = arena_printf(a, "%.*s\xFF", STR_ARG(text));
@@ -103,7 +120,7 @@ static int find_candidates(struct reader *r, struct str text, struct arena *a, s
 	return db_leave(s, rc);
 }
 
-static int find_match(struct reader *r, struct str text, struct arena *a, struct read_match *m)
+static int find_match(struct sqlite_reader *r, struct str text, struct arena *a, struct read_match *m)
 {
 	sqlite3_stmt *s = r->stmt[READ_SCHED_ID];
 	int rc = query_one(s, db_bind_text(s, 1, text), &sched_kind, a, &m->sched);
@@ -119,9 +136,10 @@ static int find_match(struct reader *r, struct str text, struct arena *a, struct
 	return rc;
 }
 
-enum err read_sched_named(struct reader *r, struct str text, struct arena *a, struct read_match *ret,
-			  struct why *why)
+enum err sqlite_read_sched_named(struct reader *reader, struct str text, struct arena *a,
+				 struct read_match *ret, struct why *why)
 {
+	struct sqlite_reader *r = sqlite_reader_of(reader);
 	struct read_match m = { 0 };
 	int rc = SQLITE_OK;
 	if (text.n) {
@@ -141,8 +159,8 @@ enum err read_sched_named(struct reader *r, struct str text, struct arena *a, st
 
 /* Reads a list by a statement that the caller has bound, before the transaction, for list_limit(limit) + 1
  * rows. */
-static enum err read_sched_list(struct reader *r, sqlite3_stmt *s, int bound, unsigned limit, struct arena *a,
-				struct read_scheds *ret, struct why *why)
+static enum err read_sched_list(struct sqlite_reader *r, sqlite3_stmt *s, int bound, unsigned limit,
+				struct arena *a, struct read_scheds *ret, struct why *why)
 {
 	struct row_list list = { 0 };
 	int rc = reader_begin(r);
@@ -154,7 +172,7 @@ static enum err read_sched_list(struct reader *r, sqlite3_stmt *s, int bound, un
 	return e;
 }
 
-static enum err read_scheds_by_id(struct reader *r, enum read_statement which, struct str after,
+static enum err read_scheds_by_id(struct sqlite_reader *r, enum read_statement which, struct str after,
 				  unsigned limit, struct arena *a, struct read_scheds *ret, struct why *why)
 {
 	sqlite3_stmt *s = r->stmt[which];
@@ -163,21 +181,24 @@ static enum err read_scheds_by_id(struct reader *r, enum read_statement which, s
 	return read_sched_list(r, s, rc, limit, a, ret, why);
 }
 
-enum err read_scheds(struct reader *r, struct str after, unsigned limit, struct arena *a,
-		     struct read_scheds *ret, struct why *why)
+enum err sqlite_read_scheds(struct reader *reader, struct str after, unsigned limit, struct arena *a,
+			    struct read_scheds *ret, struct why *why)
 {
+	struct sqlite_reader *r = sqlite_reader_of(reader);
 	return read_scheds_by_id(r, READ_SCHEDS, after, limit, a, ret, why);
 }
 
-enum err read_scheds_noted(struct reader *r, struct str after, unsigned limit, struct arena *a,
-			   struct read_scheds *ret, struct why *why)
+enum err sqlite_read_scheds_noted(struct reader *reader, struct str after, unsigned limit, struct arena *a,
+				  struct read_scheds *ret, struct why *why)
 {
+	struct sqlite_reader *r = sqlite_reader_of(reader);
 	return read_scheds_by_id(r, READ_SCHEDS_NOTED, after, limit, a, ret, why);
 }
 
-enum err read_scheds_from(struct reader *r, struct str from, const struct read_sched *after, unsigned limit,
-			  struct arena *a, struct read_scheds *ret, struct why *why)
+enum err sqlite_read_scheds_from(struct reader *reader, struct str from, const struct read_sched *after,
+				 unsigned limit, struct arena *a, struct read_scheds *ret, struct why *why)
 {
+	struct sqlite_reader *r = sqlite_reader_of(reader);
 	sqlite3_stmt *s = r->stmt[READ_SCHEDS_FROM];
 	bool below = from.n && from.p[from.n - 1] == '/';
 	/* A byte larger than any byte of UTF-8. */

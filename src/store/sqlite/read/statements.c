@@ -91,6 +91,8 @@ static const char *const text[] = {
 	[READ_AGENT] = "SELECT " AGENT_COLUMNS " FROM agent WHERE name = ?1",
 	[READ_AGENTS] = "SELECT " AGENT_COLUMNS
 			" FROM agent WHERE name > ?1 AND text IS NOT NULL ORDER BY name LIMIT ?2",
+	/* 2: several. */
+	[READ_AGENT_COUNT] = "SELECT count(*) FROM (SELECT 1 FROM agent WHERE text IS NOT NULL LIMIT 2)",
 	[READ_SCHEDS_NOTED] = SCHED_ROWS(
 		"INDEXED BY document_note",
 		" WHERE d.note IS NOT NULL AND d.dropped = 0 AND d.id > ?1 ORDER BY d.id LIMIT ?2"),

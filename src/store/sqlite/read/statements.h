@@ -26,6 +26,7 @@ enum read_statement {
 	READ_MEMORIES_WITH,
 	READ_AGENT,
 	READ_AGENTS,
+	READ_AGENT_COUNT,
 	READ_AVOIDED,
 	READ_RUN_TEXT,
 	READ_RUN,
@@ -62,7 +63,7 @@ enum read_statement {
 	READ_RUNS_IDLE_OF_OLDER,
 	READ_RUNS_OPEN_OF,
 	READ_RUNS_OPEN_OF_OLDER,
-	/* See prune_scan.h. */
+	/* For read_old and read_old_run. */
 	READ_PRUNE_RUNS,
 	READ_PRUNE_RANGES,
 	READ_PRUNE_VERSIONS,
