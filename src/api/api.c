@@ -3,6 +3,7 @@
 
 #include "api/events.h"
 #include "api/handlers/handlers.h"
+#include "api/operations.h"
 #include "api/routes.h"
 #include "api/zone_files.h"
 #include "sys/clock.h"
@@ -15,6 +16,7 @@
 struct api {
 	struct api_options options;
 	struct http *http;
+	struct operations *operations;
 	struct reader *reader;
 	struct zone_files *zone_files; /* the latest */
 	struct calendars calendars;
@@ -44,9 +46,9 @@ const struct config *api_config(struct api *a)
 	return a->options.config;
 }
 
-struct http *api_http(struct api *a)
+struct operations *api_operations(struct api *a)
 {
-	return a->http;
+	return a->operations;
 }
 
 struct events *api_events(struct api *a)
@@ -122,7 +124,7 @@ static void add_event(void *ctx, const struct pump_fact *f, const struct st_ack 
 {
 	struct api *a = ctx;
 	(void)ack;
-	events_add(a->events, a->http, f);
+	events_add(a->events, f);
 }
 
 static void reread_zone_files(void *arg)
@@ -137,7 +139,7 @@ static void reread_zone_files(void *arg)
 
 void api_zones_changed(struct api *a)
 {
-	if (http_add_task(a->http, reread_zone_files, a))
+	if (operations_add(a->operations, reread_zone_files, a))
 		return; /* the queue is full: documents are read with the old zones until the next change */
 }
 
@@ -155,15 +157,18 @@ enum err api_open(const struct api_options *o, struct api **ret, struct why *why
 	api_open_spare_fd(a);
 	a->calendars = config_calendars((struct config *)o->config);
 	read_user_names(a);
-	enum err e = daemon_reader(o->daemon, &a->reader, why);
+	enum err e = operations_open(&a->operations);
+	if (!e)
+		e = daemon_reader(o->daemon, &a->reader, why);
 	if (!e && !(a->zone_files = zone_files_new()))
 		e = E_NOMEM;
 	if (!e)
-		e = events_new(a->reader, &a->events);
+		e = events_new(a->reader, a->operations, &a->events);
 	if (!e)
 		e = http_open(&(struct http_options){ .path = o->socket,
 						      .limits = http_limits_default,
 						      .handle = routes_handle,
+						      .watch = routes_watch,
 						      .ctx = a },
 			      &a->http, why);
 	if (e) {
@@ -175,12 +180,21 @@ enum err api_open(const struct api_options *o, struct api **ret, struct why *why
 	return OK;
 }
 
-/* Runs on the HTTP thread. After this, no handler sends a command. */
+/* Runs on the operations thread, after the handlers of all requests that were accepted. */
+static void stop_daemon(void *arg)
+{
+	struct api *a = arg;
+	daemon_stop(a->options.daemon);
+}
+
+/* Runs on the HTTP thread: after this it accepts no request. Without the operations thread, the daemon does
+ * not wait for the handlers. */
 static void stop_http_then_daemon(void *arg)
 {
 	struct api *a = arg;
 	http_stop(a->http);
-	daemon_stop(a->options.daemon);
+	if (operations_hang(a->operations) || operations_add(a->operations, stop_daemon, a))
+		stop_daemon(a);
 }
 
 void api_stop(struct api *a)
@@ -193,6 +207,10 @@ void api_close(struct api *a)
 {
 	if (!a)
 		return;
+	if (a->http)
+		http_stop(a->http);
+	/* The operations thread first: it uses requests, which the server frees. */
+	operations_close(a->operations);
 	http_close(a->http);
 	events_free(a->events);
 	reader_close(a->reader);

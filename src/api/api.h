@@ -2,14 +2,15 @@
 /* The daemon's HTTP API. A request is matched with a row of the table of operations (routes.h), its caller is
  * identified and checked (rights.h), and a handler (handlers/) answers it in JSON.
  *
- * Everything runs on the HTTP thread, except functions marked "any thread". Handlers read the store
- * themselves. Work that only the engine or the store's writer can do is sent to them, and the call continues
- * on the HTTP thread when the answer arrives (call.h). */
+ * The HTTP thread hands requests over and sends answers; everything else runs on the operations thread
+ * (operations.h), except functions marked otherwise. Handlers read the store themselves. Work that only the
+ * engine or the store's writer can do is sent to them, and the call continues on the operations thread when
+ * the answer arrives (call.h). While the operations thread hangs, requests are refused with 503. */
 #include "api/call.h"
 #include "core/doc/config/config.h"
 #include "daemon/daemon.h"
 #include "http/server.h"
-#include "store/sqlite/read/reader.h"
+#include "port/read.h"
 
 struct api_options {
 	struct daemon *daemon;
@@ -30,7 +31,7 @@ void api_zones_changed(struct api *a);
 struct reader *api_reader(struct api *a);
 struct daemon *api_daemon(struct api *a);
 const struct config *api_config(struct api *a);
-struct http *api_http(struct api *a);
+struct operations *api_operations(struct api *a);
 struct events *api_events(struct api *a);
 struct zone_files *api_zone_files(struct api *a); /* the latest ones */
 /* The settings for reading documents: zones, the default zone, calendars, default timeouts. */

@@ -1,6 +1,8 @@
 /* Answers calls, and lets calls wait for the engine, the store and the daemon's thread. */
 #include "api/api.h"
+#include "api/operations.h"
 #include "api/zone_files.h"
+#include "wire/problem_document.h"
 
 /* One answer that a deferred call waits for. */
 struct api_wait {
@@ -30,19 +32,33 @@ void api_release(struct api_call *call)
 	call->zone_files = NULL;
 }
 
+/* Runs on the HTTP thread. The answer frees the request, and the call with it. */
+static void send_answer(void *arg)
+{
+	struct api_call *call = arg;
+	struct buf body = call->answer;
+	call->answer = (struct buf){ 0 };
+	http_answer(call->request, call->status,
+		    call->status < 400 ? "application/json" : PROBLEM_DOCUMENT_TYPE, buf_str(&body));
+	buf_free(&body);
+}
+
 void api_finish(struct api_call *call, enum err e)
 {
-	struct http_request *r = call->request;
+	struct buf *out = &call->answer;
 	api_release(call);
-	if (!e && call->answer.failed)
+	if (!e && out->failed)
 		e = E_NOMEM;
 	if (e) {
-		http_answer_error(r, e, call->why, call->source);
+		buf_free(out);
+		call->status = problem_document_write(e, 0, call->why, call->source, out);
 	} else {
-		buf_addc(&call->answer, '\n');
-		http_answer(r, call->status ? call->status : 200, "application/json", buf_str(&call->answer));
+		buf_addc(out, '\n');
+		call->status = call->status ? call->status : 200;
 	}
-	buf_free(&call->answer);
+	if (http_add_task(http_server(call->request), send_answer, call))
+		return; /* the client gets 503 at its deadline, and the server frees the request when it stops
+			 */
 }
 
 /* Whether the store fails; call->why says how. */
@@ -100,11 +116,11 @@ static struct api_wait wait_end(void *arg)
 	return copy;
 }
 
-/* Adds a task that calls fn(w) on the HTTP thread. Any thread. If the queue is full, the client gets 503 at
- * its deadline, and its request is freed when the server stops. */
+/* Adds a task that calls fn(w) on the operations thread. Any thread. If the queue is full, the client gets
+ * 503 at its deadline, and its request is freed when the server stops. */
 static void resume_call(struct api_wait *w, void (*fn)(void *arg))
 {
-	if (http_add_task(api_http(w->api), fn, w))
+	if (operations_add(api_operations(w->api), fn, w))
 		return;
 }
 
@@ -193,7 +209,7 @@ enum err api_ask_daemon(struct api_call *call, struct api *a, api_daemon_fn *fn,
 
 enum err api_add_task(struct api_call *call, struct api *a, void (*fn)(void *call))
 {
-	enum err e = http_add_task(api_http(a), fn, call);
+	enum err e = operations_add(api_operations(a), fn, call);
 	call->deferred |= !e;
 	return e;
 }

@@ -1,6 +1,6 @@
 #pragma once
 /* One request for an operation: its arguments, and the answer that is being written. It lives in the arena of
- * its HTTP request and is used on the HTTP thread only.
+ * its HTTP request and is used on the operations thread only, until its answer is handed to the HTTP thread.
  *
  * A handler answers at once: it writes JSON to call->answer and returns OK, or it returns an error and
  * explains it in call->why. Or it defers the call by one of the functions below, and a later step calls
@@ -23,6 +23,7 @@ struct zone_files;
 struct zoneinfo;
 
 struct api_call {
+	struct api *api;
 	struct op_args args;
 	struct arena *arena;
 	struct why *why;
@@ -41,7 +42,8 @@ struct api_call {
 	struct api_wait *free_waits;   /* waits that can be used again */
 };
 
-/* Answers a deferred call: with call->answer, or with the error and call->why. */
+/* Answers a deferred call: with call->answer, or with the error and call->why. The call must not be used
+ * afterwards. */
 void api_finish(struct api_call *call, enum err e);
 /* Releases the zone files of a call that is answered by a stream. For other calls api_finish does that. */
 void api_release(struct api_call *call);

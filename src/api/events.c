@@ -3,6 +3,7 @@
 
 #include "api/event_json.h"
 #include "api/json_out.h"
+#include "api/operations.h"
 #include "sys/clock.h"
 #include "wire/sse.h"
 
@@ -30,17 +31,20 @@ struct events {
 	struct live_event ring[RING_EVENTS];
 	uint64_t before; /* the first event has the number before + 1 */
 	uint64_t last;   /* the number of the newest; an event is at its number % RING_EVENTS */
-	/* Used by the HTTP thread only: */
-	uint64_t sent; /* the number of the last event that was sent to all followers */
-	struct follower *followers;
+	/* Used by the operations thread only: */
+	uint64_t sent;     /* the number of the last event that was handed over for all followers */
+	struct http *http; /* of the followers */
 	struct event_ids *ids;
 	struct live_event batch[BATCH]; /* copied from the ring */
+	/* Used by the HTTP thread only: */
+	struct follower *followers;
 	/* Used by any thread: */
-	atomic_bool followed;       /* there are followers */
-	atomic_bool send_scheduled; /* send_new_events will run */
+	struct operations *operations;
+	atomic_uint followed;       /* followers, and those whose stream is about to begin */
+	atomic_bool send_scheduled; /* write_new_events will run */
 };
 
-enum err events_new(struct reader *reader, struct events **ret)
+enum err events_new(struct reader *reader, struct operations *operations, struct events **ret)
 {
 	struct events *e = calloc(1, sizeof *e);
 	struct event_ids *ids = event_ids_new(reader);
@@ -54,6 +58,7 @@ enum err events_new(struct reader *reader, struct events **ret)
 	 * client that followed that daemon can reconnect and name the last event it got. */
 	e->last = e->before = (uint64_t)clock_wall().us;
 	e->ids = ids;
+	e->operations = operations;
 	*ret = e;
 	return OK;
 }
@@ -155,7 +160,20 @@ static uint64_t write_stream(struct events *e, uint64_t first, uint64_t last, st
 	return at + n - 1;
 }
 
-/* --- followers --- */
+/* --- followers, on the HTTP thread --- */
+
+/* Text on its way from the operations thread to followers. */
+struct frames {
+	struct events *events;
+	struct http_request *request; /* of a new follower; NULL: for all followers */
+	struct buf text;
+};
+
+static void frames_free(struct frames *f)
+{
+	buf_free(&f->text);
+	free(f);
+}
 
 static void remove_follower(void *ctx)
 {
@@ -166,7 +184,7 @@ static void remove_follower(void *ctx)
 			*at = f->next;
 			break;
 		}
-	atomic_store(&e->followed, e->followers != NULL);
+	atomic_fetch_sub(&e->followed, 1);
 	free(f);
 }
 
@@ -178,47 +196,66 @@ static void send_to_follower(struct follower *f, const struct buf *text)
 		return;
 }
 
-static void send_batch(struct events *e)
+static void send_to_all(void *arg)
 {
-	struct buf out = { 0 };
-	e->sent = write_stream(e, e->sent + 1, UINT64_MAX, &out);
-	for (struct follower *f = e->followers, *next; f && out.n; f = next) {
+	struct frames *frames = arg;
+	for (struct follower *f = frames->events->followers, *next; f; f = next) {
 		next = f->next;
-		send_to_follower(f, &out);
+		send_to_follower(f, &frames->text);
 	}
-	buf_free(&out);
+	frames_free(frames);
 }
 
-struct send_task {
-	struct events *events;
-	struct http *http;
-};
-
-static void schedule_send(struct events *e, struct http *http);
-
-static void send_new_events(void *arg)
+/* Later events are sent to it together with the other followers: they are written after its first ones. */
+static void begin_stream(void *arg)
 {
-	struct send_task t = *(struct send_task *)arg;
-	free(arg);
-	atomic_store(&t.events->send_scheduled, false);
-	send_batch(t.events);
-	if (t.events->followers && t.events->sent < newest_number(t.events))
-		schedule_send(t.events, t.http);
+	struct frames *frames = arg;
+	struct events *e = frames->events;
+	struct follower *f = calloc(1, sizeof *f);
+	if (f) {
+		f->events = e;
+		f->stream = http_stream(frames->request, SSE_TYPE, remove_follower, f);
+	} else {
+		http_answer_error(frames->request, E_NOMEM, NULL, (struct str){ 0 });
+	}
+	if (f && f->stream) {
+		f->next = e->followers;
+		e->followers = f;
+		send_to_follower(f, &frames->text);
+	} else {
+		free(f);
+		atomic_fetch_sub(&e->followed, 1);
+	}
+	frames_free(frames);
 }
 
-/* Has the HTTP thread send new events. One task is enough for all events that are added before it runs. If
- * the task cannot be added, the next event tries again. */
-static void schedule_send(struct events *e, struct http *http)
+/* --- writing for followers, on the operations thread --- */
+
+static void schedule_send(struct events *e);
+
+static void write_new_events(void *arg)
+{
+	struct events *e = arg;
+	struct frames *f = atomic_load(&e->followed) ? calloc(1, sizeof *f) : NULL;
+	atomic_store(&e->send_scheduled, false);
+	if (!f)
+		return; /* out of memory: the next event tries again */
+	f->events = e;
+	e->sent = write_stream(e, e->sent + 1, UINT64_MAX, &f->text);
+	if (!f->text.n || http_add_task(e->http, send_to_all, f))
+		frames_free(f); /* the server stops, or its queue is full: then these events are lost */
+	if (e->sent < newest_number(e))
+		schedule_send(e);
+}
+
+/* Has the operations thread write new events. One task is enough for all events that are added before it
+ * runs. If the task cannot be added, the next event tries again. */
+static void schedule_send(struct events *e)
 {
 	if (atomic_exchange(&e->send_scheduled, true))
 		return;
-	struct send_task *t = malloc(sizeof *t);
-	if (t)
-		*t = (struct send_task){ e, http };
-	if (!t || http_add_task(http, send_new_events, t)) {
-		free(t);
+	if (operations_add(e->operations, write_new_events, e))
 		atomic_store(&e->send_scheduled, false);
-	}
 }
 
 /* The number after which the stream begins for a client whose last event was `seen`. If this daemon never
@@ -234,54 +271,45 @@ static uint64_t resume_after(struct events *e, uint64_t seen)
 
 void events_follow(struct events *e, struct http_request *r, uint64_t after)
 {
-	struct follower *f = calloc(1, sizeof *f);
-	if (!f) {
-		http_answer_error(r, E_NOMEM, NULL, (struct str){ 0 });
-		return;
-	}
-	f->events = e;
-	f->stream = http_stream(r, SSE_TYPE, remove_follower, f);
-	if (!f->stream) {
-		free(f);
-		return;
-	}
-	if (!e->followers) {
-		atomic_store(&e->followed, true); /* from here on, events_add schedules the sending */
+	struct frames *f = calloc(1, sizeof *f);
+	e->http = http_server(r);
+	if (!atomic_fetch_add(&e->followed, 1)) /* from here on, events_add schedules the sending */
 		e->sent = newest_number(e);
+	if (f) {
+		*f = (struct frames){ .events = e, .request = r };
+		uint64_t from = after ? resume_after(e, after) : e->sent;
+		/* Sends the number at which the stream begins, so that a client that got no event yet can
+		 * reconnect with it. */
+		write_frame(from, STR("hello"), STR("{}"), &f->text);
+		for (uint64_t at = from; at < e->sent;)
+			at = write_stream(e, at + 1, e->sent, &f->text);
 	}
-	f->next = e->followers;
-	e->followers = f;
-	struct buf out = { 0 };
-	uint64_t from = after ? resume_after(e, after) : e->sent;
-	/* Sends the number at which the stream begins, so that a client that got no event yet can reconnect
-	 * with it. */
-	write_frame(from, STR("hello"), STR("{}"), &out);
-	/* The new follower gets later events when the other followers get them. */
-	for (uint64_t at = from; at < e->sent;)
-		at = write_stream(e, at + 1, e->sent, &out);
-	send_to_follower(f, &out);
-	buf_free(&out);
+	if (!f || http_add_task(e->http, begin_stream, f)) {
+		/* Out of memory, or the server stops: the client gets 503 at its deadline. */
+		atomic_fetch_sub(&e->followed, 1);
+		if (f)
+			frames_free(f);
+	}
 }
 
 /* --- adding --- */
 
-static void add_event(struct events *e, struct http *http, const struct live_event *event)
+static void add_event(struct events *e, const struct live_event *event)
 {
 	pthread_mutex_lock(&e->lock);
 	e->ring[++e->last % RING_EVENTS] = *event;
 	pthread_mutex_unlock(&e->lock);
 	if (atomic_load(&e->followed))
-		schedule_send(e, http);
+		schedule_send(e);
 }
 
-void events_add(struct events *e, struct http *http, const struct pump_fact *f)
+void events_add(struct events *e, const struct pump_fact *f)
 {
 	if (event_type(f))
-		add_event(e, http, &(struct live_event){ .fact = *f });
+		add_event(e, &(struct live_event){ .fact = *f });
 }
 
-void events_add_report(struct events *e, struct http *http, const struct run_row *run, enum report_kind kind,
-		       struct str text)
+void events_add_report(struct events *e, const struct run_row *run, enum report_kind kind, struct str text)
 {
 	struct live_event event = {
 		.fact = { .op = (uint8_t)(ST_OPS + kind), .sid = run->sid, .at = clock_wall() }
@@ -292,5 +320,5 @@ void events_add_report(struct events *e, struct http *http, const struct run_row
 	while (n < text.n && n && ((unsigned char)text.p[n] & 0xC0) == 0x80)
 		n--; /* do not cut a character in two */
 	memcpy(event.text, text.p, n);
-	add_event(e, http, &event);
+	add_event(e, &event);
 }

@@ -2,6 +2,7 @@
 #include "api/routes.h"
 
 #include "api/handlers/handlers.h"
+#include "api/operations.h"
 #include "api/rights.h"
 #include "api/zone_files.h"
 #include "base/json.h"
@@ -139,42 +140,54 @@ static void drop_call(struct http_request *r)
 	buf_free(&call->answer);
 }
 
-static struct api_call *call_new(struct api *a, const struct op *op, struct http_request *r,
-				 const struct run_row *caller_run)
+static struct api_call *call_new(struct api *a, struct http_request *r)
 {
 	struct api_call *call = arena_alloc(&r->arena, sizeof *call);
 	struct why *why = arena_alloc(&r->arena, sizeof *why);
 	if (!call || !why)
 		return NULL;
 	*why = (struct why){ .at = WHY_NOWHERE };
-	*call = (struct api_call){ .args.op = op,
-				   .arena = &r->arena,
-				   .why = why,
-				   .request = r,
-				   .caller_run = caller_run,
-				   .zone_files = zone_files_share(api_zone_files(a)) };
-	call->zones = call->zone_files->zones;
+	*call = (struct api_call){ .api = a, .arena = &r->arena, .why = why, .request = r };
 	r->ctx = call;
 	r->dropped = drop_call;
 	return call;
 }
 
-static void run_handler(struct api *a, const struct op *op, struct http_request *r,
-			const struct run_row *caller_run)
+static enum err find_operation(struct api_call *call)
 {
-	struct api_call *call = call_new(a, op, r, caller_run);
-	if (!call) {
-		http_answer_error(r, E_NOMEM, NULL, (struct str){ 0 });
-		return;
-	}
-	enum err e = read_arguments(call, r);
+	_cleanup_(buf_free) struct buf allowed = { 0 };
+	const struct http_request *r = call->request;
+	call->args.op = find_row(r, &allowed);
+	if (call->args.op)
+		return OK;
+	return allowed.n ? why_set(call->why, E_INPUT, WHY_NOWHERE,
+				   "method %s is not allowed here; allowed: %s", http_method_words[r->method],
+				   allowed.p)
+			 : why_set(call->why, E_NOTFOUND, WHY_NOWHERE, "there is no operation at %.*s",
+				   STR_SHORT(r->url.path));
+}
+
+/* Runs on the operations thread. */
+static void run_call(void *arg)
+{
+	struct api_call *call = arg;
+	struct api *a = call->api;
+	call->zone_files = zone_files_share(api_zone_files(a));
+	call->zones = call->zone_files->zones;
+	enum err e = rights_identify(a, call->request, &call->caller_run, call->why);
+	if (!e)
+		e = find_operation(call);
+	if (!e)
+		e = read_arguments(call, call->request);
 	if (!e)
 		e = rights_check(call, a);
 	if (!e)
-		e = api_handlers[op - ops](call, a);
+		e = api_handlers[call->args.op - ops](call, a);
 	if (!call->deferred)
 		api_finish(call, e);
 }
+
+/* --- on the HTTP thread --- */
 
 /* Allows the daemon's own user and root. The mode of the socket does the same, but it can be changed. */
 static bool is_allowed_user(const struct http_request *r)
@@ -182,28 +195,38 @@ static bool is_allowed_user(const struct http_request *r)
 	return r->peer.uid == geteuid() || r->peer.uid == 0;
 }
 
+static enum err hand_over(struct api *a, struct http_request *r, struct why *why)
+{
+	if (!is_allowed_user(r))
+		return why_set(why, E_DENIED, WHY_NOWHERE,
+			       "this daemon belongs to user %u; only that user and root may use it",
+			       (unsigned)geteuid());
+	if (operations_hang(api_operations(a)))
+		return why_set(why, E_BUSY, WHY_NOWHERE,
+			       "the store does not respond now; nothing was done; try again later");
+	struct api_call *call = call_new(a, r);
+	enum err e = call ? operations_add_request(api_operations(a), run_call, call) : E_NOMEM;
+	if (e == E_BUSY || e == E_GONE)
+		return why_set(why, E_BUSY, WHY_NOWHERE, "too many requests are waiting; try again later");
+	return e;
+}
+
 void routes_handle(void *ctx, struct http_request *r)
 {
-	_cleanup_(buf_free) struct buf allowed = { 0 };
-	struct api *a = ctx;
 	struct why why = { .at = WHY_NOWHERE };
-	const struct run_row *caller_run = NULL;
-	const struct op *op = NULL;
-	enum err e = OK;
-	if (!is_allowed_user(r))
-		e = why_set(&why, E_DENIED, WHY_NOWHERE,
-			    "this daemon belongs to user %u; only that user and root may use it",
-			    (unsigned)geteuid());
-	if (!e)
-		e = rights_identify(a, r, &caller_run, &why);
-	if (!e && !(op = find_row(r, &allowed)))
-		e = allowed.n ? why_set(&why, E_INPUT, WHY_NOWHERE,
-					"method %s is not allowed here; allowed: %s",
-					http_method_words[r->method], allowed.p)
-			      : why_set(&why, E_NOTFOUND, WHY_NOWHERE, "there is no operation at %.*s",
-					STR_SHORT(r->url.path));
+	enum err e = hand_over(ctx, r, &why);
 	if (e)
 		http_answer_error(r, e, &why, (struct str){ 0 });
-	else
-		run_handler(a, op, r, caller_run);
+}
+
+void routes_watch(void *ctx, struct http *h)
+{
+	struct api *a = ctx;
+	struct why why;
+	if (!operations_look(api_operations(a)))
+		return;
+	why_write(&why, WHY_NOWHERE,
+		  "the store does not respond now; a change that was requested may still be made; try again "
+		  "later");
+	http_refuse_waiting(h, &why);
 }

@@ -2,7 +2,10 @@
 /* Finds the handler for an HTTP request and calls it. */
 #include "api/api.h"
 
-/* Answers a request, now or later: checks that the caller may use this daemon, finds the row of the table
- * whose method and route match, reads the arguments from path, query and body, checks the caller's rights,
- * and calls the handler. `ctx` is the api. */
+/* Hands a request over to the operations thread, which finds the row of the table whose method and route
+ * match, reads the arguments from path, query and body, checks the caller's rights, and calls the handler.
+ * Answers at once if the caller may not use this daemon, or the operations thread hangs. `ctx` is the api. On
+ * the HTTP thread. */
 void routes_handle(void *ctx, struct http_request *r);
+/* Refuses the requests that wait while the operations thread hangs. On the HTTP thread. */
+void routes_watch(void *ctx, struct http *h);

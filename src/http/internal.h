@@ -100,6 +100,7 @@ struct http {
 	atomic_bool stop_requested;
 	bool stopping;
 	int64_t stop_at;
+	int64_t watch_at; /* the next call of o.watch; 0: no client waits for the handler */
 
 	struct mailbox *tasks;
 	pthread_mutex_t lock; /* protects `closed` */

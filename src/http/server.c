@@ -26,6 +26,7 @@ const struct http_limits http_limits_default = {
 	.stall_ms = HTTP_STALL_MS,
 	.heartbeat_ms = HTTP_HEARTBEAT_MS,
 	.stop_ms = HTTP_STOP_MS,
+	.watch_ms = HTTP_WATCH_MS,
 };
 
 int64_t http_now(void)
@@ -54,6 +55,11 @@ void http_stop(struct http *h)
 		/* The mailbox is full: the thread is about to empty it, and checks stop_requested
 		 * afterwards. */
 	}
+}
+
+struct http *http_server(const struct http_request *r)
+{
+	return ((const struct server_request *)r)->http;
 }
 
 struct http_stats http_stats(const struct http *h)
@@ -117,6 +123,8 @@ static int wait_ms(struct http *h, int64_t next)
 	}
 	if (!h->stopping && h->accept_at > now && h->accept_at < next)
 		next = h->accept_at;
+	if (h->watch_at && h->watch_at < next)
+		next = h->watch_at;
 	/* MHD_get_timeout must be called after every run: the timeout is 0 while MHD has unprocessed
 	 * input. */
 	if (MHD_get_timeout(h->mhd, &mhd) == MHD_YES && (next == INT64_MAX || (int64_t)mhd < next - now))
@@ -124,6 +132,23 @@ static int wait_ms(struct http *h, int64_t next)
 	if (next == INT64_MAX)
 		return -1;
 	return next <= now ? 0 : next - now > INT32_MAX ? INT32_MAX : (int)(next - now);
+}
+
+void http_refuse_waiting(struct http *h, const struct why *why)
+{
+	while (h->first[PH_HANDLER])
+		request_refuse(h->first[PH_HANDLER]->request, 503, E_BUSY, "%s", why->text);
+}
+
+static void watch_handler(struct http *h)
+{
+	int64_t now = http_now();
+	if (h->watch_at && now >= h->watch_at && h->first[PH_HANDLER])
+		h->o.watch(h->o.ctx, h);
+	if (!h->o.watch || !h->first[PH_HANDLER])
+		h->watch_at = 0;
+	else if (h->watch_at <= now)
+		h->watch_at = now + h->limits.watch_ms;
 }
 
 /* The events that epoll has reported, without those of clients that hang up. */
@@ -166,6 +191,7 @@ static void run_loop(struct http *h)
 		MHD_run(h->mhd); /* frees closed connections, so no pointer to a connection may be kept across
 				    this call */
 		next = conn_deadlines(h, http_now());
+		watch_handler(h);
 		if (h->stopping && !continue_stop(h, http_now()))
 			return;
 	}

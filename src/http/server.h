@@ -67,7 +67,7 @@ struct http_request {
 struct http_limits {
 	size_t body_bytes, bodies_bytes, header_bytes, stream_bytes;
 	unsigned connections, fds_reserved;
-	unsigned first_ms, idle_ms, read_ms, answer_ms, send_ms, stall_ms, heartbeat_ms, stop_ms;
+	unsigned first_ms, idle_ms, read_ms, answer_ms, send_ms, stall_ms, heartbeat_ms, stop_ms, watch_ms;
 };
 extern const struct http_limits http_limits_default;
 
@@ -75,6 +75,8 @@ struct http_options {
 	const char *path; /* path of the socket; see listener_open */
 	struct http_limits limits;
 	void (*handle)(void *ctx, struct http_request *r);
+	/* If set: called every limits.watch_ms while clients wait for the handler's answer. */
+	void (*watch)(void *ctx, struct http *h);
 	void *ctx;
 };
 
@@ -91,6 +93,9 @@ DEFINE_CLEANUP(struct http *, http_close)
 /* Adds a task: fn(arg) runs on the server's thread, in the order of the calls, exactly once if this returns
  * OK. E_BUSY: HTTP_TASKS_MAX tasks are waiting; E_GONE: the server has stopped. Any thread. */
 must_check enum err http_add_task(struct http *h, void (*fn)(void *arg), void *arg);
+
+/* The server of a request. Any thread. */
+struct http *http_server(const struct http_request *r);
 
 /* Counters since the start. Any thread. */
 struct http_stats {
@@ -109,6 +114,9 @@ bool http_header_add(struct http_request *r, const char *name, const char *value
 void http_answer(struct http_request *r, int status, const char *content_type, struct str body);
 /* Answers with the problem document of an error; why->at is an offset into `source`. */
 void http_answer_error(struct http_request *r, enum err e, const struct why *why, struct str source);
+/* Refuses all requests that the handler has not answered, with 503 and the text of `why`. The handler still
+ * has to answer them; its answers are discarded. */
+void http_refuse_waiting(struct http *h, const struct why *why);
 /* Whether the client has left: then the answer is discarded, whatever it is. */
 bool http_gone(const struct http_request *r);
 

@@ -1,8 +1,12 @@
 /* Starting threads, and asking the scheduler for short time slices. */
 #include "sys/thread.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,6 +28,29 @@ void thread_cond_init(pthread_cond_t *c)
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(c, &attr);
 	pthread_condattr_destroy(&attr);
+}
+
+int thread_id(void)
+{
+	return (int)syscall(SYS_gettid);
+}
+
+bool thread_wait(int id, struct thread_wait *ret)
+{
+	char path[48], text[4096];
+	snprintf(path, sizeof path, "/proc/self/task/%d/status", id);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	const char *state = strstr(text, "\nState:\t"), *count = strstr(text, "\nvoluntary_ctxt_switches:\t");
+	if (!state || !count)
+		return false;
+	/* R: it runs, or could run if it had the processor. */
+	ret->waits = state[sizeof "\nState:\t" - 1] != 'R';
+	ret->count = strtoull(count + sizeof "\nvoluntary_ctxt_switches:\t" - 1, NULL, 10);
+	return true;
 }
 
 /* struct sched_attr of sched_setattr(2): older C libraries declare neither. */

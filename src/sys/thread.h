@@ -10,6 +10,17 @@ must_check enum err thread_start(pthread_t *ret, void *(*main)(void *arg), void 
 /* A condition variable whose timeouts are on CLOCK_MONOTONIC, which cannot be set. */
 void thread_cond_init(pthread_cond_t *c);
 
+/* The number of the calling thread, as the kernel knows it. */
+int thread_id(void);
+/* Whether a thread of this process waits for something other than the processor, and how often it has begun
+ * to wait: if the count is the same at two looks, it is in one and the same wait. */
+struct thread_wait {
+	bool waits;
+	uint64_t count;
+};
+/* False: that cannot be read. */
+bool thread_wait(int id, struct thread_wait *ret);
+
 /* For a thread that works in short bursts and should run soon after it is woken, even on a busy machine: asks
  * the scheduler for short time slices. Linux before 6.12 ignores the request; a failure does no harm. */
 void thread_short_slices(void);

@@ -1,5 +1,6 @@
 /* Followers of events get each event once and in order, and the number of events that they have missed. */
 #include "api/events.h"
+#include "api/operations.h"
 #include "rig.h"
 
 #include <semaphore.h>
@@ -7,16 +8,26 @@
 
 struct event_server {
 	char dir[64], path[96];
+	struct operations *operations;
 	struct events *events;
 	struct http *http;
 };
 
-static void follow(void *ctx, struct http_request *r)
+/* On the operations thread. */
+static void follow(void *arg)
 {
+	struct http_request *r = arg;
 	uint64_t after = 0;
 	if (r->header[HTTP_LAST_EVENT_ID].p)
 		CHECK(str_number(r->header[HTTP_LAST_EVENT_ID], INT64_MAX, &after));
-	events_follow(((struct event_server *)ctx)->events, r, after);
+	events_follow(((struct event_server *)r->ctx)->events, r, after);
+}
+
+static void hand_over(void *ctx, struct http_request *r)
+{
+	struct event_server *s = ctx;
+	r->ctx = s;
+	CHECK_INT(operations_add(s->operations, follow, r), OK);
 }
 
 static bool open_event_server(struct event_server *s)
@@ -27,14 +38,17 @@ static bool open_event_server(struct event_server *s)
 		return false;
 	snprintf(s->path, sizeof s->path, "%s/socket", s->dir);
 	struct http_options o = {
-		.path = s->path, .limits = http_limits_default, .handle = follow, .ctx = s
+		.path = s->path, .limits = http_limits_default, .handle = hand_over, .ctx = s
 	};
 	o.limits.stop_ms = 300;
-	return CHECK_INT(events_new(NULL, &s->events), OK) && CHECK_INT(http_open(&o, &s->http, &why), OK);
+	return CHECK_INT(operations_open(&s->operations), OK) &&
+	       CHECK_INT(events_new(NULL, s->operations, &s->events), OK) &&
+	       CHECK_INT(http_open(&o, &s->http, &why), OK);
 }
 
 static void close_event_server(struct event_server *s)
 {
+	operations_close(s->operations);
 	http_close(s->http);
 	events_free(s->events);
 	CHECK(rmdir(s->dir) == 0);
@@ -44,7 +58,7 @@ static void add_events(struct event_server *s, unsigned times)
 {
 	struct pump_fact f = { .op = ST_HOLD, .res = ST_OK, .hold = { .key = 1, .reason = REASON_AUTH } };
 	for (unsigned i = 0; i < times; i++)
-		events_add(s->events, s->http, &f);
+		events_add(s->events, &f);
 }
 
 /* Connects a follower that has seen event `seen`; 0: none. HTTP/1.0, so that the stream is not chunked. */
@@ -113,7 +127,7 @@ TEST(new_follower_gets_each_event_once)
 	sem_init(&gate.open, 0, 0);
 	int old = follow_events(&s, 0);
 	uint64_t before = read_hello(old);
-	CHECK_INT(http_add_task(s.http, block_at_gate, &gate), OK);
+	CHECK_INT(operations_add(s.operations, block_at_gate, &gate), OK);
 	sem_wait(&gate.closed);
 	add_events(&s, 1000);
 	int new_follower = follow_events(&s, before + 100);

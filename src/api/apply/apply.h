@@ -10,7 +10,7 @@
  *
  * The work is done in turns of a few milliseconds, so that other requests are answered in between. Only the
  * parts of a document that later steps need are kept in memory. An unchanged document costs one comparison.
- * Everything runs on the HTTP thread. */
+ * Everything runs on the operations thread. */
 #include "api/schedule_change.h"
 
 /* One document. */

@@ -34,7 +34,7 @@ enum err handle_report(struct api_call *call, struct api *api)
 	}
 	if (e)
 		return e;
-	events_add_report(api_events(api), api_http(api), call->caller_run, kind, text);
+	events_add_report(api_events(api), call->caller_run, kind, text);
 	buf_addf(&call->answer, "{\"report\":\"%s\"}", report_words[kind]);
 	return OK;
 }
