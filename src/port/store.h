@@ -492,7 +492,7 @@ struct st_ack {
 enum load_kind { LOAD_NAME, LOAD_HOLD, LOAD_SCHED, LOAD_RUN, LOAD_END, LOAD_PROBLEM, LOAD_DONE };
 struct load_item {
 	uint8_t kind;
-	bool open;         /* LOAD_SCHED: it has an open range */
+	uint16_t open;     /* LOAD_SCHED: the reason of its open range; 0: it has none */
 	bool dropped;      /* LOAD_SCHED: it is removed, and loaded only for its runs that are not finished */
 	uint64_t follower; /* LOAD_END: the schedule that has to act on `run` */
 	/* Texts are valid during the call. */

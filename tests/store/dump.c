@@ -293,7 +293,9 @@ static void add_item(void *ctx, const struct load_item *item)
 		break;
 	case LOAD_SCHED:
 		add_sched(out, "sched", &item->sched);
-		buf_addf(out, "%s%s", item->open ? " open" : "", item->dropped ? " dropped" : "");
+		if (item->open)
+			buf_addf(out, " open %u", item->open);
+		buf_addf(out, "%s", item->dropped ? " dropped" : "");
 		break;
 	case LOAD_RUN:
 		add_run(out, "run", &item->run);

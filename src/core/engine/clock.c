@@ -124,7 +124,7 @@ static bool needs_rewind(const struct engine *e, const struct sched *s, struct w
 	/* `high` may be the time of a next check, which need not be a time of the rule. */
 	bool beyond =
 		!s->row.after && s->row.high.us > e->now.wall.us && s->row.high.us > s->row.pruned_to.us;
-	return sooner || beyond || s->row.changed.us > e->now.wall.us || s->range_open ||
+	return sooner || beyond || s->row.changed.us > e->now.wall.us || s->range_reason ||
 	       !(s->row.flags & SCHED_ENABLED);
 }
 
@@ -151,9 +151,11 @@ bool clock_rewind_next(struct engine *e)
 			e->rewind++;
 			return true;
 		}
-		if (s->in_use && s->first_end != NONE)
-			due_enqueue(e, s); /* its key in the heap is from before the clock stepped back */
 		e->rewind++;
+		/* Its key in the heap is from before the clock stepped back; or the reason of its open range
+		 * has changed while the clock was held. */
+		if (s->in_use && (s->first_end != NONE || s->range_reason))
+			due_enqueue(e, s);
 	}
 	e->rewind = NONE;
 	return false;

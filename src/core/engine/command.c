@@ -82,7 +82,7 @@ static bool same_times(const struct sched *s, const struct command *c)
  * missed/edited first. */
 static void change_times(struct engine *e, struct sched *s, const struct command *c)
 {
-	bool enabled = s->row.flags & SCHED_ENABLED && !(s->row.flags & SCHED_PAUSED) && !s->range_open;
+	bool enabled = s->row.flags & SCHED_ENABLED && !(s->row.flags & SCHED_PAUSED) && !s->range_reason;
 	struct wall last;
 	bool settles = enabled && due_last_pending(e, s, &last);
 	if (settles)
@@ -95,7 +95,7 @@ static void change_times(struct engine *e, struct sched *s, const struct command
 	}
 	struct st_req r = command_new_put(s, e->now.wall);
 	r.keep_next = false;
-	r.close_range = s->range_open;
+	r.close_range = s->range_reason;
 	r.row.after = c->after;
 	r.row.flags = (s->row.flags & ~(uint32_t)SCHED_ENABLED) | (c->enabled ? SCHED_ENABLED : 0);
 	r.row.left = c->max_runs;
@@ -163,7 +163,7 @@ static void handle_drop(struct engine *e, const struct command *c)
 		at.us = s->row.next.us - 1;
 	struct st_req r = command_new_put(s, at);
 	r.op = ST_DROP;
-	r.close_range = s->range_open;
+	r.close_range = s->range_reason;
 	for (uint32_t i = s->first_run, next; c->kill && i != NONE; i = next) {
 		next = e->run[i].sibling;
 		runs_cancel(e, &e->run[i], REASON_CANCELLED);
@@ -172,6 +172,16 @@ static void handle_drop(struct engine *e, const struct command *c)
 }
 
 /* --- pause and resume --- */
+
+/* The open range, if there is one, ends at `at`; the next check is forgotten. */
+static void close_range_at(const struct sched *s, struct st_req *r, struct wall at)
+{
+	r->keep_next = false;
+	r->close_range = s->range_reason;
+	r->row.next = due_next(s, at);
+	r->row.high = at.us > s->row.high.us ? at : s->row.high;
+	r->row.next_set_at = (struct wall){ 0 };
+}
 
 void command_pause(struct engine *e, struct sched *s, struct wall until, struct str note, uint64_t command)
 {
@@ -183,11 +193,7 @@ void command_pause(struct engine *e, struct sched *s, struct wall until, struct 
 	struct st_req r = command_new_put(s, e->now.wall);
 	if (next_check_gates(s, &first) && !clock_is_unsettled(e, s)) {
 		/* The pause replaces the next check: from now on times are skipped as paused. */
-		r.keep_next = false;
-		r.close_range = s->range_open;
-		r.row.next = due_next(s, e->now.wall);
-		r.row.high = e->now.wall.us > s->row.high.us ? e->now.wall : s->row.high;
-		r.row.next_set_at = (struct wall){ 0 };
+		close_range_at(s, &r, e->now.wall);
 	}
 	r.row.flags |= SCHED_PAUSED;
 	r.row.paused_until = until;
@@ -200,6 +206,22 @@ void command_close_range_before(struct engine *e, struct sched *s, struct wall b
 	struct st_req r = command_new_put(s, before);
 	r.close_range = true;
 	r.row.changed = before;
+	command_submit(e, s, &r, FOR_PUT, 0);
+}
+
+void command_change_range(struct engine *e, struct sched *s)
+{
+	struct wall first, at = e->now.wall;
+	bool gates = next_check_gates(s, &first);
+	/* A time at or after the next check was never gated. */
+	if (s->range_reason == REASON_GATED && gates && s->row.next.us <= at.us)
+		at.us = s->row.next.us - 1;
+	struct st_req r = command_new_put(s, at);
+	close_range_at(s, &r, at);
+	if (gates && s->range_reason != REASON_GATED) { /* the next range is gated */
+		r.row.next = s->row.next;
+		r.row.next_set_at = s->row.next_set_at;
+	}
 	command_submit(e, s, &r, FOR_PUT, 0);
 }
 
@@ -268,7 +290,7 @@ static void resume_with_all(struct engine *e, struct sched *s)
 {
 	struct wall last;
 	bool queued =
-		s->row.flags & SCHED_ENABLED && !s->busy && !s->removed && !s->range_open && !s->outdated;
+		s->row.flags & SCHED_ENABLED && !s->busy && !s->removed && !s->range_reason && !s->outdated;
 	if (queued && !clock_is_unsettled(e, s) && due_last_pending(e, s, &last))
 		due_record_range(e, s, last, RUN_SKIPPED, REASON_PAUSED);
 	else
@@ -539,7 +561,7 @@ void command_acked(struct engine *e, const struct pending *pending, const struct
 	if (s->row.changed.us > e->now.wall.us && sched_index(e, s) < e->rewind)
 		e->rewind = sched_index(e, s); /* the clock stepped back while this was under way */
 	if (ok && pending->closes_range)
-		s->range_open = false;
+		s->range_reason = 0;
 	if (ok && pending->purpose == FOR_PAUSE)
 		apply_pause(e, s);
 	if ((ok && pending->purpose == FOR_DROP) ||

@@ -20,8 +20,7 @@ static struct wall start_of(const struct sched *s)
 	return wall_of(rules_of(s)->when.from);
 }
 
-/* True if times before the start are not recorded yet; *first is the first of them. */
-static bool has_times_before_start(const struct sched *s, struct wall *first)
+bool dates_have_not_begun(const struct sched *s, struct wall *first)
 {
 	if (s->row.after || rules_of(s)->when.from == RULE_FROM_ALWAYS ||
 	    s->row.changed.us >= start_of(s).us - 1 || s->row.high.us >= start_of(s).us)
@@ -38,7 +37,7 @@ bool dates_have_ended(const struct sched *s)
 bool dates_arrive(struct engine *e, struct sched *s)
 {
 	struct wall first;
-	if (!s->range_open || e->now.wall.us < start_of(s).us || !has_times_before_start(s, &first))
+	if (!s->range_reason || e->now.wall.us < start_of(s).us || !dates_have_not_begun(s, &first))
 		return false;
 	command_close_range_before(e, s, (struct wall){ start_of(s).us - 1 });
 	return true;
@@ -47,8 +46,8 @@ bool dates_arrive(struct engine *e, struct sched *s)
 bool dates_hold_back(struct engine *e, struct sched *s)
 {
 	struct wall first, at;
-	if (has_times_before_start(s, &first)) {
-		if (!s->range_open) {
+	if (dates_have_not_begun(s, &first)) {
+		if (!s->range_reason) {
 			due_open_range(e, s, first, REASON_NOT_STARTED);
 		} else if (clock_is_unsettled(e, s) || !dates_arrive(e, s)) {
 			at = start_of(s).us > e->now.wall.us ? start_of(s)
@@ -59,7 +58,7 @@ bool dates_hold_back(struct engine *e, struct sched *s)
 		}
 		return true;
 	}
-	if (s->range_open || !dates_have_ended(s))
+	if (s->range_reason || !dates_have_ended(s))
 		return false;
 	/* A step back of the clock may have lowered `high`; times before the end date are recorded
 	 * nevertheless. */

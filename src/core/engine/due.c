@@ -67,11 +67,46 @@ static bool catch_up_is_busy(const struct engine *e, const struct sched *s)
 	return false;
 }
 
-/* True if there is still a reason for the open range. */
-static bool range_must_stay(struct engine *e, const struct sched *s)
+/* True if the reason of an open range applies at present. */
+static bool reason_applies(struct engine *e, const struct sched *s, enum reason reason)
 {
-	return s->row.flags & SCHED_PAUSED || e->paused_all || s->row.left == 0 ||
-	       due_held_until(e, s).us == INT64_MAX || dates_have_ended(s);
+	struct wall first;
+	bool paused = s->row.flags & SCHED_PAUSED;
+	switch (reason) {
+	case REASON_PAUSED:
+		return paused || e->paused_all;
+	case REASON_BLOCKED:
+		return due_held_until(e, s).us == INT64_MAX;
+	case REASON_MAX_RUNS:
+		return s->row.left == 0;
+	case REASON_NOT_STARTED:
+		return dates_have_not_begun(s, &first);
+	case REASON_EXPIRED:
+		return dates_have_ended(s);
+	case REASON_GATED:
+		return !paused && next_check_gates(s, &first);
+	default:
+		return false;
+	}
+}
+
+/* If the reason of the open range does not apply any more, closes the range. If another reason applies, the
+ * schedule stays as it is, and the next range is opened after the answer. True: a request was sent. */
+static bool range_close_outdated(struct engine *e, struct sched *s)
+{
+	static const enum reason reasons[] = { REASON_PAUSED,      REASON_BLOCKED, REASON_MAX_RUNS,
+					       REASON_NOT_STARTED, REASON_EXPIRED, REASON_GATED };
+	bool other = false;
+	if (!s->range_reason || clock_is_unsettled(e, s) ||
+	    reason_applies(e, s, (enum reason)s->range_reason))
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
+		other |= reason_applies(e, s, reasons[i]);
+	if (other)
+		command_change_range(e, s);
+	else
+		command_resume(e, s, 0);
+	return true;
 }
 
 static bool has_reached_max_failures(const struct sched *s)
@@ -97,25 +132,21 @@ void due_enqueue(struct engine *e, struct sched *s)
 		command_pause(e, s, WALL_NEVER, (struct str){ 0 }, 0);
 		return;
 	}
-	if (dates_hold_back(e, s) || next_check_hold_back(e, s))
+	if (range_close_outdated(e, s) || dates_hold_back(e, s) || next_check_hold_back(e, s))
 		return;
-	if (s->range_open && !range_must_stay(e, s) && !clock_is_unsettled(e, s)) {
-		command_resume(e, s, 0);
-		return;
-	}
 	if (s->first_end != NONE) {
 		if (!catch_up_is_busy(e, s) && !is_probing(e, s))
 			heap_put(&e->due, i, e->now.wall.us);
 		return;
 	}
 	if (s->row.flags & SCHED_PAUSED) {
-		if (!s->range_open && s->row.next.us != INT64_MAX)
+		if (!s->range_reason && s->row.next.us != INT64_MAX)
 			due_open_range(e, s, s->next_try, REASON_PAUSED);
 		else if (s->row.paused_until.us != INT64_MAX)
 			heap_put(&e->due, i, s->row.paused_until.us);
 		return;
 	}
-	if (s->range_open || s->next_try.us == INT64_MAX || catch_up_is_busy(e, s) || is_probing(e, s))
+	if (s->range_reason || s->next_try.us == INT64_MAX || catch_up_is_busy(e, s) || is_probing(e, s))
 		return;
 	if (s->row.left == 0) {
 		due_open_range(e, s, s->next_try, REASON_MAX_RUNS);
@@ -503,7 +534,7 @@ void due_acked(struct engine *e, const struct pending *pending, const struct st_
 	/* Refused although the schedule exists: it has an open range already. */
 	if (s && ack->has_row && pending->purpose == FOR_OPEN &&
 	    (ack->res == ST_OK || ack->res == ST_REFUSED))
-		s->range_open = true;
+		s->range_reason = pending->reason;
 	if (s && s->row.next.us < tried.us && !by_clock)
 		s->next_try =
 			tried; /* the row in an answer about a manual run or backfill must not reset it */

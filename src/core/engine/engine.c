@@ -72,6 +72,7 @@ void engine_submit_store(struct engine *e, struct st_req *r, enum request_purpos
 					  .hold = r->hold,
 					  .kind = r->run.kind,
 					  .state = r->run.state,
+					  .reason = r->range.reason,
 					  .outcome = r->run.outcome,
 					  .ended = r->run.ended,
 					  .since = e->now.boot };
@@ -372,7 +373,7 @@ void engine_load(struct engine *e, const struct load_item *item)
 	case LOAD_SCHED:
 		s = engine_add_sched(e, &item->sched);
 		if (s) {
-			s->range_open = item->open;
+			s->range_reason = item->open;
 			if (item->dropped)
 				engine_set_removed(e, s);
 		}
@@ -575,6 +576,7 @@ uint64_t engine_digest(const struct engine *e)
 			sum += MIX(r->sid, r->after, r->seen, r->rev, r->flags, r->left, r->failures, r->owed,
 				   (uint64_t)r->next.us, (uint64_t)r->high.us, (uint64_t)r->changed.us,
 				   (uint64_t)r->paused_until.us, (uint64_t)r->next_set_at.us,
+				   e->sched[i].range_reason,
 				   fnv1a(FNV_START,
 					 (struct str){ (const char *)r->rules, sizeof(struct rules) }));
 	}

@@ -27,7 +27,7 @@ static int64_t rate_limit_seconds(const struct engine *e, const struct run *r, s
 /* True if the schedule's next time comes within that many seconds; false if it has no next time. */
 static bool next_comes_within(const struct engine *e, const struct sched *s, int64_t seconds)
 {
-	bool none = !(s->row.flags & SCHED_ENABLED) || s->row.flags & SCHED_PAUSED || s->range_open ||
+	bool none = !(s->row.flags & SCHED_ENABLED) || s->row.flags & SCHED_PAUSED || s->range_reason ||
 		    !s->row.left;
 	return !none && s->row.next.us <= e->now.wall.us + seconds * USEC;
 }

@@ -13,7 +13,7 @@ bool next_check_gates(const struct sched *s, struct wall *first)
 bool next_check_arrive(struct engine *e, struct sched *s)
 {
 	struct wall first;
-	if (!s->range_open || s->busy || clock_is_unsettled(e, s) || s->row.next.us > e->now.wall.us ||
+	if (!s->range_reason || s->busy || clock_is_unsettled(e, s) || s->row.next.us > e->now.wall.us ||
 	    !next_check_gates(s, &first))
 		return false;
 	command_close_range_before(e, s, (struct wall){ s->row.next.us - 1 });
@@ -25,7 +25,7 @@ bool next_check_hold_back(struct engine *e, struct sched *s)
 	struct wall first;
 	if (s->row.flags & SCHED_PAUSED || !next_check_gates(s, &first))
 		return false;
-	if (!s->range_open) {
+	if (!s->range_reason) {
 		due_open_range(e, s, first, REASON_GATED);
 	} else if (!next_check_arrive(e, s)) {
 		struct wall soon = { e->now.wall.us + USEC / 100 };
@@ -43,7 +43,7 @@ static enum reply_code validate(const struct engine *e, const struct sched *s, s
 	    (s->row.next_set_at.us && s->row.next.us <= e->now.wall.us))
 		return REPLY_BUSY;
 	bool excluded = s->row.flags & SCHED_PAUSED || !(s->row.flags & SCHED_ENABLED) || e->paused_all ||
-			!s->row.left || s->row.after || (s->range_open && !next_check_gates(s, &first));
+			!s->row.left || s->row.after || (s->range_reason && !next_check_gates(s, &first));
 	bool out_of_dates =
 		to.us <= e->now.wall.us || wall_seconds(to) < when->from || wall_seconds(to) >= when->until;
 	return excluded || out_of_dates ? REPLY_REFUSED : REPLY_OK;
@@ -61,7 +61,7 @@ void next_check_set(struct engine *e, const struct command *c)
 	struct st_req r = command_new_put(s, e->now.wall);
 	struct wall recorded_to = { s->next_try.us <= e->now.wall.us ? s->next_try.us - 1 : e->now.wall.us };
 	r.keep_next = false;
-	r.close_range = s->range_open;
+	r.close_range = s->range_reason;
 	r.row.next = c->to;
 	r.row.next_set_at = e->now.wall;
 	r.row.high = recorded_to.us > s->row.high.us ? recorded_to : s->row.high;

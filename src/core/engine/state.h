@@ -71,8 +71,8 @@ struct sched {
 	uint32_t finishing;           /* how many ST_FINISH of its runs are under way … */
 	uint32_t failures_pending;    /* … and row.failures once they are recorded */
 	uint16_t late_cause;          /* the reason for its lateness if it is known; 0: find it by time */
+	uint16_t range_reason;        /* the reason of its open range; 0: the store has none */
 	bool busy;                    /* a request that changes its row is under way; no other may be sent */
-	bool range_open;              /* the store has an open range of it */
 	bool in_use;                  /* this slot of the array holds a schedule */
 	bool removed;                 /* stays in memory until its last run has ended */
 	bool outdated; /* its rules were compiled for another version, zone data or agent definition; they are
@@ -120,6 +120,7 @@ struct pending {
 	uint8_t purpose;   /* enum request_purpose */
 	uint8_t kind;      /* of the run */
 	uint8_t state;     /* of the run, as requested */
+	uint16_t reason;   /* FOR_OPEN: the reason of the range */
 	uint8_t outcome;   /* of a run that is recorded and finished by one request (ACTION_EVENT) */
 	struct wall ended; /* likewise */
 	bool closes_range; /* the request closes the open range of the schedule */
@@ -268,6 +269,8 @@ void clock_accept(struct engine *e); /* a person confirms the clock */
 bool clock_rewind_next(struct engine *e);
 
 /* --- dates.c: start and end date of a schedule --- */
+/* True if times before the start are not recorded yet; *first is the first of them. */
+bool dates_have_not_begun(const struct sched *s, struct wall *first);
 bool dates_have_ended(const struct sched *s);
 /* If the start has come, closes the range of the times before it. True: a request was sent. */
 bool dates_arrive(struct engine *e, struct sched *s);
@@ -401,5 +404,7 @@ void command_sched_removed(struct engine *e, struct sched *s); /* the store has 
 void command_hold(struct engine *e, uint32_t key, enum reason reason, struct wall until);
 /* Closes the open range at `before`, which becomes the schedule's last change. */
 void command_close_range_before(struct engine *e, struct sched *s, struct wall before);
+/* Closes the open range because another reason has taken its place; a pause stays. */
+void command_change_range(struct engine *e, struct sched *s);
 void command_resume(struct engine *e, struct sched *s, uint64_t command);
 void command_pause(struct engine *e, struct sched *s, struct wall until, struct str note, uint64_t command);

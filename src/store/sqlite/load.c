@@ -24,7 +24,7 @@ static void fill_sched(sqlite3_stmt *s, struct load_item *ret)
 	sched_read(s, 0, &record);
 	ret->sched = record.row;
 	ret->dropped = record.dropped;
-	ret->open = sqlite3_column_int(s, SCHED_PARAMS);
+	ret->open = (uint16_t)sqlite3_column_int(s, SCHED_PARAMS);
 }
 
 static void fill_run(sqlite3_stmt *s, struct load_item *ret)
@@ -59,7 +59,7 @@ static const struct {
 } queries[] = {
 	[LOAD_NAME] = { "SELECT kind, number, text FROM name ORDER BY kind, number", fill_name },
 	[LOAD_HOLD] = { "SELECT key, reason, until FROM hold ORDER BY key", fill_hold },
-	[LOAD_SCHED] = { "SELECT " SCHED_COLUMNS ", EXISTS (SELECT 1 FROM range g INDEXED BY range_open"
+	[LOAD_SCHED] = { "SELECT " SCHED_COLUMNS ", (SELECT reason FROM range g INDEXED BY range_open"
 			 " WHERE g.sid = schedule.sid AND last = 9223372036854775807) FROM schedule"
 			 " WHERE dropped IS NULL OR sid IN (SELECT sid FROM run INDEXED BY run_open WHERE "
 			 "state < 3)"

@@ -296,3 +296,84 @@ SCENARIO(next_check_of_a_single_time_when_the_clock_goes_back)
 	run_until(s, "08:45");
 	expect_rows(s, a, "08:10 done 08:10-08:10:01");
 }
+
+/* --- another reason takes the place of the next check --- */
+
+static void pause_schedule(struct scenario_rig *s, uint64_t sid)
+{
+	send_command(s, (struct command){ .kind = CMD_PAUSE, .sid = sid, .to = WALL_NEVER });
+}
+
+/* Found by seed 100141: all schedules are paused, and a step back of the clock cancels the next check. */
+SCENARIO(next_check_cancelled_by_the_clock_during_a_pause_of_all)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
+	run_until(s, "08:12");
+	set_next_check(s, a, "12:05");
+	run_until(s, "08:32");
+	pause_schedule(s, 0);
+	world_step_clock(rig_world(s), -MINUTES(61));
+	run_until(s, "07:35");
+	world_crash(rig_world(s), SECONDS(5));
+	run_until(s, "08:05");
+	expect_rows(s, a, "07:40.. skipped/paused; 08:10 done 08:10-08:10:01");
+}
+
+/* Found by seed 203607: the agent is blocked, and a step back of the clock cancels the next check. */
+SCENARIO(next_check_cancelled_by_the_clock_during_a_block)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.agent = 3 });
+	script_run(s, a, failing(MINUTES(3), REASON_AUTH));
+	run_until(s, "08:12");
+	set_next_check(s, a, "12:05");
+	run_until(s, "08:14");
+	world_step_clock(rig_world(s), -HOURS(1));
+	run_until(s, "07:35");
+	expect_rows(s, a, "07:20.. skipped/blocked; 08:10 failed/auth 08:10-08:13");
+}
+
+/* Found by seed 7322169: the schedule is paused while the clock is held, and the clock is set right again. */
+SCENARIO(next_check_and_a_pause_while_the_clock_is_held)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
+	run_until(s, "08:12");
+	set_next_check(s, a, "08:45");
+	run_until(s, "08:32");
+	world_step_clock(rig_world(s), HOURS(30));
+	world_run(rig_world(s), rig_world(s)->t + MINUTES(2));
+	pause_schedule(s, a);
+	world_run(rig_world(s), rig_world(s)->t + MINUTES(20));
+	world_step_clock(rig_world(s), -HOURS(30));
+	run_until(s, "03-05 09:05");
+	expect_rows(s, a, RAN("08:10") "08:20..08:44:59 skipped/gated; 08:50.. skipped/paused");
+}
+
+/* Found by seed 7328395: the same, but the daemon is started again and trusts the clock. */
+SCENARIO(next_check_and_a_pause_while_the_clock_is_held_and_a_crash)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
+	run_until(s, "08:12");
+	set_next_check(s, a, "08:45");
+	run_until(s, "08:32");
+	world_step_clock(rig_world(s), HOURS(30));
+	world_run(rig_world(s), rig_world(s)->t + MINUTES(2));
+	pause_schedule(s, a);
+	world_crash(rig_world(s), SECONDS(5));
+	run_until(s, "03-06 15:05");
+	expect_rows(s, a, RAN("08:10") "08:20..08:44:59 skipped/gated; 08:50.. skipped/paused");
+}
+
+/* A block ends during a pause: from then on times are skipped because of the pause. */
+SCENARIO(a_range_changes_its_reason_with_its_cause)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.agent = 3 });
+	script_run(s, a, failing(SECONDS(1), REASON_AUTH));
+	run_until(s, "08:25");
+	expect_rows(s, a, "08:10 failed/auth 08:10-08:10:01; 08:20.. skipped/blocked");
+	pause_schedule(s, a);
+	run_until(s, "08:45");
+	send_command(s, (struct command){ .kind = CMD_RELEASE, .key = 3 });
+	run_until(s, "09:05");
+	expect_rows(s, a,
+		    "08:10 failed/auth 08:10-08:10:01; 08:20..08:45 skipped/blocked; 08:50.. skipped/paused");
+}

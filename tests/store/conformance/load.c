@@ -73,7 +73,7 @@ ON_EACH(load_tells_of_open_ranges)
 	dump_load(f->ops, f->store, &load);
 	struct str rest = buf_str(&load), row;
 	for (uint64_t sid = 4; sid <= 6 && CHECK(str_line(&rest, &row)); sid++)
-		CHECK_INT(str_eq(str_from(row, row.n - 5), STR(" open")), sid == 5);
+		CHECK_INT(str_eq(str_from(row, row.n - 8), STR(" open 14")), sid == 5);
 	buf_free(&load);
 }
 

@@ -9,12 +9,12 @@ static bool has_open_run(const struct model *m, uint64_t sid)
 	return false;
 }
 
-static bool has_open_range(const struct model_sched *s)
+static uint16_t open_range_reason(const struct model_sched *s)
 {
 	for (unsigned i = 0; i < s->ranges; i++)
 		if (same_wall(s->range[i].last, WALL_NEVER))
-			return true;
-	return false;
+			return s->range[i].reason;
+	return 0;
 }
 
 static int by_key(const void *a, const void *b)
@@ -93,7 +93,7 @@ static void load_schedules(const struct model *m, load_fn *fn, void *ctx)
 	qsort(s, n, sizeof *s, by_sid);
 	for (unsigned i = 0; i < n; i++)
 		fn(ctx, &(struct load_item){ .kind = LOAD_SCHED,
-					     .open = has_open_range(s[i]),
+					     .open = open_range_reason(s[i]),
 					     .dropped = s[i]->dropped,
 					     .sched = s[i]->row });
 	load_open_runs(m, fn, ctx);
