@@ -46,7 +46,10 @@ enum err verb_backup(struct cli_call *call)
 	struct backup_paths paths;
 	uint64_t bytes;
 	enum err e = find_paths(call, &paths);
-	if (!e)
+	if (e)
+		return e;
+	e = daemon_check_data(paths.data, call->why);
+	if (!e || e == E_NOTFOUND) /* store_backup says which file there is not */
 		e = store_backup(paths.data, paths.file, &bytes, call->why);
 	if (e)
 		return e;
@@ -55,10 +58,10 @@ enum err verb_backup(struct cli_call *call)
 	write_member(&out, "file", paths.file);
 	buf_addf(&out, ",\"bytes\":%llu}\n", (unsigned long long)bytes);
 	if (call->json) {
-		fwrite(out.p, 1, out.n, call->out);
+		print_json(call->out, buf_str(&out));
 	} else {
-		print_safe(call->out, str_of(paths.file));
-		fprintf(call->out, ": %llu bytes, checked\n", (unsigned long long)bytes);
+		print_text(call->out, str_of(paths.file));
+		print(call->out, ": %llu bytes, checked\n", (unsigned long long)bytes);
 	}
 	return out.failed ? E_NOMEM : OK;
 }
@@ -93,16 +96,16 @@ enum err verb_restore(struct cli_call *call)
 	}
 	buf_add(&out, STR("}\n"));
 	if (call->json) {
-		fwrite(out.p, 1, out.n, call->out);
+		print_json(call->out, buf_str(&out));
 		return out.failed ? E_NOMEM : OK;
 	}
-	print_safe(call->out, str_of(name));
-	fputs(" is restored; runs that came due since the backup will be recorded as missed/restored",
-	      call->out);
+	print_text(call->out, str_of(name));
+	print(call->out,
+	      " is restored; runs that came due since the backup will be recorded as missed/restored");
 	if (aside[0]) {
-		fputs("\nthe old database is ", call->out);
-		print_safe(call->out, str_of(aside));
+		print(call->out, "\nthe old database is ");
+		print_text(call->out, str_of(aside));
 	}
-	fputc('\n', call->out);
+	print(call->out, "\n");
 	return OK;
 }

@@ -5,6 +5,7 @@
 #include "admin/watch.h"
 #include "api/api.h"
 #include "daemon/daemon.h"
+#include "daemon/stop_signal.h"
 
 #include <stdio.h>
 
@@ -28,7 +29,7 @@ static void stopping(void *ctx)
 static void log_trouble(void *ctx, const char *what, const char *text)
 {
 	(void)ctx;
-	fprintf(stderr, "rota: %s: %s\n", what, text ? text : "recovered");
+	print(stderr, "rota: %s: %s\n", what, text ? text : "recovered");
 }
 
 enum err verb_serve(struct cli_call *call)
@@ -37,6 +38,7 @@ enum err verb_serve(struct cli_call *call)
 	struct serving serving = { 0 };
 	struct daemon *daemon = NULL;
 	struct watch *watch = NULL;
+	struct stop_signal *stop = NULL;
 	enum err e = cli_settings(call, &settings);
 	if (e)
 		return e;
@@ -65,6 +67,10 @@ enum err verb_serve(struct cli_call *call)
 			       "rota-launcher is not installed; install it beside rota, or set ROTA_LAUNCHER "
 			       "to its path");
 	config_defaults(c, &o.defaults);
+	e = stop_signal_open(&stop, call->why);
+	if (e)
+		return e;
+	o.stop_fd = stop_signal_fd(stop);
 	e = daemon_open(&o, &daemon, call->why);
 	if (e == E_IO || e == E_INPUT) {
 		struct why why = *call->why;
@@ -77,8 +83,8 @@ enum err verb_serve(struct cli_call *call)
 		e = watch_open(call, op_arg(&call->args, "directory")->text.p, daemon, &watch, call->why);
 	if (!e) {
 		if (daemon_restore_text(daemon))
-			fprintf(stderr, "rota: %s\n", daemon_restore_text(daemon));
-		fprintf(call->out, "rota: serving %s on %s\n", o.data, o.socket);
+			print(stderr, "rota: %s\n", daemon_restore_text(daemon));
+		print(call->out, "rota: serving %s on %s\n", o.data, o.socket);
 		fflush(call->out);
 		e = daemon_run(daemon, call->why);
 	}
@@ -86,5 +92,6 @@ enum err verb_serve(struct cli_call *call)
 	api_close(serving.api);
 	watch_close(watch);
 	daemon_close(daemon);
+	stop_signal_close(stop);
 	return e;
 }

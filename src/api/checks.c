@@ -108,6 +108,13 @@ void check_directory(struct buf *out, const char *what, const char *path)
 	else if (!S_ISDIR(st.st_mode))
 		check_add(out, CHECK_FAIL, what, "choose another directory with --data, or move it away",
 			  "%s: not a directory", path);
+	else if (st.st_uid != geteuid())
+		check_add(out, CHECK_FAIL, what, "run rota as its owner, or choose another with --data",
+			  "%s belongs to another user", path);
+	else if (st.st_mode & 022)
+		check_add(out, CHECK_FAIL, what,
+			  "`chmod go-w` it: whoever writes there chooses what rota executes",
+			  "%s can be written by other users", path);
 	else if (access(path, R_OK | W_OK | X_OK))
 		check_add(out, CHECK_FAIL, what, check_advice(strerror(errno)), "%s: %s", path,
 			  strerror(errno));

@@ -27,17 +27,18 @@
 #define ZONE_TABLE_YEAR      2037      /* zone tables go up to this year; later years use the footer's rule */
 
 /* Documents, JSON and YAML */
-#define RETRY_MAX        100         /* attempts after the first one */
-#define TAGS_MAX         64          /* tags of one schedule */
-#define DOC_ITEMS_MAX    64          /* expectations, paths or notification targets of one schedule */
-#define DOC_WARNINGS_MAX 100         /* warnings printed for one file */
-#define GRANTS_MAX       1000        /* schedules that the runs of one schedule may create */
-#define WHY_TEXT_MAX     256         /* bytes of one error message, with its terminator */
-#define JSON_KEYS_MAX    4096        /* keys in one map, in JSON and in YAML */
-#define JSON_VALUES_MAX  (8 << 20)   /* values in one text, in JSON and in YAML */
-#define JSON_DEPTH_MAX   64          /* lists and maps inside each other, in JSON and in YAML */
-#define JSON_BYTES_MAX   (64u << 20) /* one JSON text */
-#define YAML_BYTES_MAX   (64u << 20) /* one YAML text */
+#define RETRY_MAX          100         /* attempts after the first one */
+#define TAGS_MAX           64          /* tags of one schedule */
+#define DOC_ITEMS_MAX      64          /* expectations, paths or notification targets of one schedule */
+#define DOC_WARNINGS_MAX   100         /* warnings printed for one file */
+#define GRANTS_MAX         1000        /* schedules that the runs of one schedule may create */
+#define WHY_TEXT_MAX       256         /* bytes of one error message, with its terminator */
+#define JSON_KEYS_MAX      4096        /* keys in one map, in JSON and in YAML */
+#define JSON_VALUES_MAX    (8 << 20)   /* values in one text, in JSON and in YAML */
+#define JSON_DEPTH_MAX     64          /* lists and maps inside each other, in JSON and in YAML */
+#define JSON_BYTES_MAX     (64u << 20) /* one JSON text */
+#define YAML_BYTES_MAX     (64u << 20) /* one YAML text */
+#define YAML_TAG_LINES_MAX 16          /* lines of it that begin with %TAG */
 
 /* Agents */
 #define AGENT_PROMPT_BYTES_MAX (1 << 20)  /* one agent's prompt */
@@ -150,6 +151,8 @@
 #define NO_MEMORY_MS        10000 /* out of memory for this long: the daemon ends, to start afresh */
 #define DAEMON_COMPILE_MAX  32    /* schedules that are compiled again at the same time */
 #define DAEMON_STOP_MS      5000  /* the longest wait for answers to commands when the daemon stops */
+#define DAEMON_END_MS       20000 /* the time from SIGTERM to the end of the process, whatever hangs */
+#define DAEMON_END_SOON_MS  2000  /* … and from a second signal */
 #define PROBLEMS_QUEUED_MAX 1024  /* opened problems that wait for room in the prepare worker's queue */
 
 /* Retention and restore */

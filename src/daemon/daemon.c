@@ -168,6 +168,7 @@ static enum err open_engine(struct daemon *d, struct why *why)
 	pump_subscribe(d->pump, problems_happened, d->problems);
 	return loop_new(&(struct loop_config){ .pump = d->pump,
 					       .store_fd = d->store->ops->fd(d->store),
+					       .stop_fd = d->options.stop_fd,
 					       .runner = d->runner,
 					       .mail = d->mail,
 					       .launcher = d->options.launcher,
@@ -227,12 +228,6 @@ enum err daemon_open(const struct daemon_options *o, struct daemon **ret, struct
 	d->lock = -1;
 	d->runs_dir = datadir_path(o->data, "runs");
 	d->notify_dir = datadir_path(o->data, "notify");
-	/* Threads inherit the mask: only the loop receives these signals. */
-	sigset_t mask;
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGTERM);
-	sigaddset(&mask, SIGINT);
-	sigprocmask(SIG_BLOCK, &mask, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	enum err e = d->runs_dir && d->notify_dir ? open_parts(d, why) : E_NOMEM;
 	if (!e)

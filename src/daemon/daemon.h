@@ -21,26 +21,29 @@ struct daemon_options {
 		int64_t runs_days, logs_days, logs_bytes;
 		int64_t every; /* seconds between two passes */
 	} retention;
+	int stop_fd;             /* asks the daemon to end (daemon/stop_signal.h) */
 	struct doc_env defaults; /* default values for documents: zone, calendars, timeouts, agent */
 	/* The following are called on the daemon's thread, and may be NULL. */
 	void *ctx;
 	void (*zones_changed)(void *ctx);
-	/* Called when a signal asks the daemon to end. The callee stops all callers of daemon_command, then
-	 * calls daemon_stop. */
+	/* Called when the daemon is asked to end. The callee stops all callers of daemon_command, then calls
+	 * daemon_stop. */
 	void (*stopping)(void *ctx);
 	/* Called when a part of the machine begins to fail and, with text NULL, when it has recovered. The
 	 * callee writes it to a log, because the store may be the part that fails. */
 	void (*trouble)(void *ctx, const char *what, const char *text);
 };
 
+/* Refuses a data directory that belongs to another user or that group or others can write: whoever replaces
+ * the database chooses what rota executes. E_NOTFOUND: there is no such directory. */
+must_check enum err daemon_check_data(const char *data, struct why *why);
 /* For programs that work on a data directory without serving it: creates it if it is missing, and locks it,
  * so that no daemon can serve it until the descriptor is closed. E_BUSY: a daemon serves it. */
 must_check enum err daemon_lock(const char *data, int *ret, struct why *why);
 
 struct daemon;
 /* Loads the engine from the store. E_BUSY: another daemon serves this directory. E_INPUT, E_IO: see
- * store_open. Call it before any other thread is started: the launcher must be the child of a small
- * process. */
+ * store_open. Call it before the process grows: the launcher must be the child of a small process. */
 must_check enum err daemon_open(const struct daemon_options *o, struct daemon **ret, struct why *why);
 /* Calls fn on the daemon's thread for every durable fact. Between daemon_open and daemon_run only. */
 void daemon_subscribe(struct daemon *d, pump_fact_fn *fn, void *ctx);

@@ -7,7 +7,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,14 +168,17 @@ static int on_mail(sd_event_source *s, int fd, uint32_t revents, void *ctx)
 	return 0;
 }
 
-static int on_signal(sd_event_source *s, const struct signalfd_siginfo *si, void *ctx)
+static int on_stop(sd_event_source *s, int fd, uint32_t revents, void *ctx)
 {
 	struct loop *l = ctx;
-	(void)s;
-	(void)si;
+	uint64_t times = 0;
 	int on = SD_EVENT_ON;
+	(void)s;
+	(void)revents;
+	if (read(fd, &times, sizeof times) < 0)
+		return 0;
 	sd_event_source_get_enabled(l->stop_timer, &on);
-	if (on != SD_EVENT_OFF) {
+	if (on != SD_EVENT_OFF || times > 1) {
 		loop_stop(l);
 		return 0;
 	}
@@ -271,8 +273,7 @@ enum err loop_new(const struct loop_config *c, struct loop **ret, struct why *wh
 		  listen_to(l, mailbox_fd(c->mail), on_mail, LAST) &&
 		  sd_event_add_defer(l->event, &l->again, on_again, l) >= 0 &&
 		  sd_event_source_set_enabled(l->again, SD_EVENT_OFF) >= 0 &&
-		  sd_event_add_signal(l->event, NULL, SIGTERM, on_signal, l) >= 0 &&
-		  sd_event_add_signal(l->event, NULL, SIGINT, on_signal, l) >= 0 &&
+		  listen_to(l, c->stop_fd, on_stop, NEXT) &&
 		  sd_event_add_time_relative(l->event, &l->zones_timer, CLOCK_BOOTTIME, USEC, USEC,
 					     on_zones_quiet, l) >= 0 &&
 		  sd_event_source_set_enabled(l->zones_timer, SD_EVENT_OFF) >= 0 &&

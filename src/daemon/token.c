@@ -1,6 +1,7 @@
 /* Reads or creates the key of a data directory, and makes and checks tokens with it. */
 #include "daemon/token.h"
 #include "daemon/internal.h"
+#include "sys/data_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +19,7 @@ static bool read_key(const char *path, struct token_key *ret)
 {
 	struct token_key key;
 	char more;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = data_file_open(AT_FDCWD, path, O_RDONLY);
 	if (fd < 0)
 		return false;
 	bool whole = read(fd, key.bytes, sizeof key.bytes) == sizeof key.bytes && read(fd, &more, 1) == 0;
@@ -35,7 +36,7 @@ static bool write_key(const char *path, const struct token_key *key)
 	if (asprintf(&fresh, "%s.new", path) < 0)
 		return false;
 	unlink(fresh);
-	int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int fd = data_file_open(AT_FDCWD, fresh, O_WRONLY | O_CREAT | O_EXCL);
 	bool written =
 		fd >= 0 && write(fd, key->bytes, sizeof key->bytes) == sizeof key->bytes && fsync(fd) == 0;
 	if (fd >= 0)

@@ -174,7 +174,11 @@ void attempt_update(struct runner *r, struct attempt *a)
 	struct runfile f = { 0 };
 	enum run_life life;
 	struct why why;
-	if (runfile_read(r->runs, a->run, a->attempt, &life, &f, &why) != OK) {
+	enum err e = runfile_read(r->runs, a->run, a->attempt, &life, &f, &why);
+	if (e == E_INPUT) { /* replaced by something else: like a damaged file, it names no process */
+		f = (struct runfile){ 0 };
+		life = LIFE_DEAD;
+	} else if (e) {
 		runner_trouble_set(r, TROUBLE_FILES, "%s", why.text);
 		attempt_retry(a, ATTEMPT_UNKNOWN);
 		return;

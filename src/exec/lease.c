@@ -1,6 +1,7 @@
 /* Keeps the lease page, a shared mapping of a file. */
 #include "exec/lease.h"
 #include "port/lease.h"
+#include "sys/data_file.h"
 #include "sys/procs.h"
 
 #include <errno.h>
@@ -32,11 +33,11 @@ static enum err fill_page(struct lease_page *p, struct boot deadline)
 enum err lease_keep(const char *path, struct boot deadline, struct lease_keeper **ret, struct why *why)
 {
 	struct lease_keeper *l = calloc(1, sizeof *l);
-	int fd = l ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
+	int fd = l ? data_file_open(AT_FDCWD, path, O_RDWR | O_CREAT) : -ENOMEM;
 	void *p = MAP_FAILED;
 	if (fd >= 0 && posix_fallocate(fd, 0, 4096) == 0)
 		p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	int e = errno;
+	int e = fd < 0 ? -fd : errno;
 	if (fd >= 0)
 		close(fd);
 	if (p == MAP_FAILED || fill_page(p, deadline) != OK) {
@@ -44,7 +45,7 @@ enum err lease_keep(const char *path, struct boot deadline, struct lease_keeper 
 			munmap(p, 4096);
 		free(l);
 		return why_set(why, E_IO, WHY_NOWHERE, "cannot write the lease page %s: %s", path,
-			       strerror(e));
+			       data_file_error(e));
 	}
 	l->page = p;
 	*ret = l;

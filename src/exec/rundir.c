@@ -1,6 +1,7 @@
 /* Checks the runs directory, and finds the delegated cgroup. */
 #include "exec/rundir.h"
 #include "runfile/create.h"
+#include "sys/data_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -45,10 +46,16 @@ enum err rundir_check(const char *path, struct why *why)
 			why, E_INPUT, WHY_NOWHERE,
 			"%s is on %s, where file locks are not reliable between machines; use a local disk",
 			path, network);
-	int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int fd = dir < 0 ? -errno : runfile_open_unnamed(dir);
+	int dir = data_file_open_directory(AT_FDCWD, path);
+	int fd = dir < 0 ? dir : runfile_open_unnamed(dir);
 	if (dir >= 0)
 		close(dir);
+	if (dir == -ENOTDIR || dir == -ELOOP || dir == -DATA_FILE_FOREIGN)
+		return why_set(
+			why, E_INPUT, WHY_NOWHERE,
+			"%s must be a directory, not a symbolic link, that belongs to the user of rota "
+			"and that group and others cannot write",
+			path);
 	/* A full or failing disk is an outage, not a reason to reject the directory. */
 	if (fd == -EOPNOTSUPP || fd == -EISDIR)
 		return why_set(

@@ -1,6 +1,7 @@
 /* Creating run files. The link decides which of several shims wins, as O_EXCL would; but the file becomes
  * visible only when it is written and locked, so it cannot be mistaken for the file of a dead shim. */
 #include "runfile/create.h"
+#include "sys/data_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,9 +10,9 @@
 
 static int flush_directory(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = data_file_open_directory(AT_FDCWD, path);
 	if (fd < 0)
-		return errno;
+		return -fd;
 	int e = fsync(fd) == 0 ? 0 : errno;
 	close(fd);
 	return e;
@@ -23,17 +24,16 @@ int runfile_open_directory(const char *runs, uint64_t run, bool flush)
 	runfile_bucket(bucket, run);
 	if (snprintf(path, sizeof path, "%s/%s", runs, bucket) >= (int)sizeof path)
 		return -ENAMETOOLONG;
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0 || errno != ENOENT)
-		return fd >= 0 ? fd : -errno;
+	int fd = data_file_open_directory(AT_FDCWD, path);
+	if (fd != -ENOENT)
+		return fd;
 	/* The runs directory itself may have been removed, too. */
 	if (mkdir(path, 0700) != 0 && errno == ENOENT && mkdir(runs, 0700) == 0)
 		mkdir(path, 0700);
 	int e = flush ? flush_directory(runs) : 0;
 	if (e)
 		return -e;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return fd >= 0 ? fd : -errno;
+	return data_file_open_directory(AT_FDCWD, path);
 }
 
 int runfile_open_unnamed(int dir)

@@ -4,6 +4,7 @@
 #include "core/when/iso.h"
 #include "runfile/tail.h"
 #include "sys/clock.h"
+#include "sys/data_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -42,15 +43,15 @@ enum err outbox_add(const char *path, enum report_kind kind, struct str text, st
 	buf_addf(&line, ",\"at\":\"%s\"}\n", iso_format_utc(wall_seconds(clock_wall()), now));
 	if (line.failed)
 		return E_NOMEM;
-	/* O_NONBLOCK, because the run may have replaced the file by a pipe without a reader. */
-	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+	int fd = data_file_open(AT_FDCWD, path, O_WRONLY | O_APPEND | O_CREAT);
 	/* One write, so that lines of several processes do not mix. */
 	ssize_t n = fd < 0 ? -1 : write(fd, line.p, line.n);
-	int error = n < 0 ? errno : n < (ssize_t)line.n ? ENOSPC : 0;
+	int error = fd < 0 ? -fd : n < 0 ? errno : n < (ssize_t)line.n ? ENOSPC : 0;
 	if (fd >= 0)
 		close(fd);
 	if (error)
-		return why_set(why, E_IO, WHY_NOWHERE, "cannot write %.150s: %s", path, strerror(error));
+		return why_set(why, E_IO, WHY_NOWHERE, "cannot write %.150s: %s", path,
+			       data_file_error(error));
 	return OK;
 }
 

@@ -5,6 +5,7 @@
 #include "runfile/create.h"
 #include "runfile/sections.h"
 #include "sys/clock.h"
+#include "sys/data_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -183,29 +184,35 @@ void runfile_path(struct buf *out, const char *runs, uint64_t run, unsigned atte
 	buf_addf(out, "%s/%s/%s", runs, bucket, name);
 }
 
+int runfile_open(const char *runs, uint64_t run, unsigned attempt, const char *kind)
+{
+	char bucket[RUNFILE_NAME_MAX], name[RUNFILE_NAME_MAX], both[2 * RUNFILE_NAME_MAX];
+	runfile_bucket(bucket, run);
+	runfile_name(name, run, attempt, kind);
+	snprintf(both, sizeof both, "%s/%s", bucket, name);
+	return data_file_open_below(runs, both, O_RDONLY);
+}
+
 enum err runfile_read(const char *runs, uint64_t run, unsigned attempt, enum run_life *life,
 		      struct runfile *ret, struct why *why)
 {
-	struct buf path = { 0 };
 	char block[RUNFILE_BYTES];
 	struct why damage;
-	runfile_path(&path, runs, run, attempt, "run");
-	int fd = path.failed ? -1 : open(path.p, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	int e = path.failed ? ENOMEM : errno;
-	buf_free(&path);
-	if (fd < 0 && e == ENOENT) {
+	int fd = runfile_open(runs, run, attempt, "run");
+	if (fd == -ENOENT) {
 		*life = LIFE_ABSENT;
 		return OK;
 	}
 	if (fd < 0)
-		return why_set(why, E_IO, WHY_NOWHERE, "cannot read the run file of run %llu: %s",
-			       (unsigned long long)run, strerror(e));
+		return why_set(why, fd == -ELOOP || fd == -DATA_FILE_FOREIGN ? E_INPUT : E_IO, WHY_NOWHERE,
+			       "cannot read the run file of run %llu: %s", (unsigned long long)run,
+			       data_file_error(-fd));
 	/* The lock is tested before the block is read: once the lock is free, the block does not change any
 	 * more. An exit section counts even while the lock is held, because it is written when no process of
 	 * the attempt is alive. */
 	bool locked = runfile_is_locked(fd);
 	ssize_t n = pread(fd, block, sizeof block, 0);
-	e = errno;
+	int e = errno;
 	close(fd);
 	if (n < 0)
 		return why_set(why, E_IO, WHY_NOWHERE, "cannot read the run file of run %llu: %s",

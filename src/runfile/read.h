@@ -38,7 +38,8 @@ enum run_life {
 	LIFE_ENDED,  /* there is an exit section */
 	LIFE_DEAD,   /* the lock is free, and there is no exit section: the shim died */
 };
-/* Reads the file of an attempt without taking its lock. E_IO: it cannot be read now. */
+/* Reads the file of an attempt without taking its lock. E_IO: it cannot be read now. E_INPUT:
+ * it was replaced by a link, a pipe or a file of another user. */
 must_check enum err runfile_read(const char *runs, uint64_t run, unsigned attempt, enum run_life *life,
 				 struct runfile *ret, struct why *why);
 
@@ -50,3 +51,5 @@ must_check enum err runfile_prevent(const char *runs, uint64_t run, unsigned att
 /* RUNS/BUCKET/RUN.ATTEMPT.kind; kinds are run, log, out (standard output), ctx (context), box
  * (runfile/outbox.h). */
 void runfile_path(struct buf *out, const char *runs, uint64_t run, unsigned attempt, const char *kind);
+/* Opens such a file for reading, as data_file_open_below does: a descriptor, or minus an errno. */
+must_check int runfile_open(const char *runs, uint64_t run, unsigned attempt, const char *kind);

@@ -1,6 +1,8 @@
 /* Reads the end of a log, an answer or an outbox. */
 #include "runfile/tail.h"
+#include "base/printable.h"
 #include "runfile/read.h"
+#include "sys/data_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,28 +12,24 @@
 enum err runfile_tail(const char *runs, uint64_t run, unsigned attempt, const char *kind, size_t most,
 		      struct arena *a, struct str *ret, struct why *why)
 {
-	_cleanup_(buf_free) struct buf path = { 0 };
 	struct stat st = { 0 };
 	*ret = (struct str){ 0 };
-	runfile_path(&path, runs, run, attempt, kind);
-	if (path.failed)
-		return E_NOMEM;
-	int fd = open(path.p, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0 && errno == ENOENT)
+	int fd = runfile_open(runs, run, attempt, kind);
+	/* The run may have put something else in its place. */
+	if (fd == -ENOENT || fd == -ELOOP || fd == -DATA_FILE_FOREIGN)
 		return OK;
-	bool regular = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+	bool known = fd >= 0 && fstat(fd, &st) == 0;
 	off_t from = st.st_size > (off_t)most ? st.st_size - (off_t)most : 0;
-	char *text = regular ? arena_alloc(a, (size_t)(st.st_size - from) + 1) : NULL;
+	char *text = known ? arena_alloc(a, (size_t)(st.st_size - from) + 1) : NULL;
 	ssize_t n = text ? pread(fd, text, (size_t)(st.st_size - from), from) : -1;
-	int error = errno;
+	int error = fd < 0 ? -fd : errno;
 	if (fd >= 0)
 		close(fd);
-	if (fd >= 0 && !regular)
-		return OK; /* the run has replaced the file by something else */
-	if (regular && !text)
+	if (known && !text)
 		return E_NOMEM;
 	if (n < 0)
-		return why_set(why, E_IO, WHY_NOWHERE, "cannot read %.150s: %s", path.p, strerror(error));
+		return why_set(why, E_IO, WHY_NOWHERE, "cannot read the %s of run %llu: %s", kind,
+			       (unsigned long long)run, strerror(error));
 	*ret = (struct str){ text, (size_t)n };
 	return OK;
 }
@@ -46,9 +44,10 @@ void runfile_log_tail(const char *runs, uint64_t run, unsigned attempt, size_t m
 	const char *line = text.n < most ? NULL : memchr(text.p, '\n', text.n);
 	if (line)
 		text = str_from(text, (size_t)(line + 1 - text.p));
-	for (size_t i = 0; i < text.n; i++) {
-		unsigned char c = (unsigned char)text.p[i];
-		bool plain = c == '\n' || c == '\t' || (c >= 32 && c != 127);
-		buf_addc(out, plain ? (char)c : ' ');
+	while (text.n) {
+		bool space = text.p[0] == '\n' || text.p[0] == '\t';
+		unsigned n = space ? 1 : printable_length(text);
+		buf_add(out, n ? str_sub(text, 0, n) : STR(" "));
+		text = str_from(text, n ? n : 1);
 	}
 }

@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/time.h"
 #include "runfile/read.h"
+#include "sys/data_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -37,12 +38,18 @@ static_assert(offsetof(struct run_file, run) == 0, "sorted by_number");
 /* The numbers of the buckets, sorted. Without a runs directory there are none. */
 static enum err list_buckets(const char *runs, struct bucket_list *ret, struct why *why)
 {
-	DIR *d = opendir(runs);
+	int fd = data_file_open_directory(AT_FDCWD, runs);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	enum err e = OK;
-	if (!d && errno == ENOENT)
+	if (fd == -ENOENT)
 		return OK;
-	if (!d)
-		return why_set(why, E_IO, WHY_NOWHERE, "cannot read %s: %s", runs, strerror(errno));
+	if (!d) {
+		e = why_set(why, E_IO, WHY_NOWHERE, "cannot read %s: %s", runs,
+			    fd < 0 ? data_file_error(-fd) : strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return e;
+	}
 	for (struct dirent *entry; !e && (entry = readdir(d));) {
 		uint64_t n;
 		if (!str_number(str_of(entry->d_name), UINT64_MAX / RUNFILE_BUCKET - 1, &n))
@@ -130,8 +137,8 @@ static enum err walk_bucket(const char *runs, uint64_t bucket, uint64_t from, ru
 	char name[RUNFILE_NAME_MAX];
 	struct file_list files = { 0 };
 	runfile_bucket(name, bucket * RUNFILE_BUCKET);
-	int top = open(runs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int fd = top < 0 ? -1 : openat(top, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	int top = data_file_open_directory(AT_FDCWD, runs);
+	int fd = top < 0 ? top : data_file_open_directory(top, name);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	if (top >= 0)
 		close(top);

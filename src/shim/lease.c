@@ -1,5 +1,6 @@
 /* Reads the deadline of the lease page. */
 #include "shim/lease.h"
+#include "sys/data_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +12,8 @@ int lease_open(struct lease *l, const char *path, const char *boot)
 	*l = (struct lease){ -1, boot };
 	if (!path)
 		return 0;
-	l->fd = open(path, O_RDONLY | O_CLOEXEC);
-	return l->fd >= 0 ? 0 : errno;
+	l->fd = data_file_open(AT_FDCWD, path, O_RDONLY);
+	return l->fd >= 0 ? 0 : -l->fd;
 }
 
 int64_t lease_deadline(const struct lease *l)

@@ -9,6 +9,7 @@
 #include "shim/request.h"
 #include "shim/shim.h"
 #include "sys/clock.h"
+#include "sys/data_file.h"
 #include "sys/procs.h"
 
 #include <errno.h>
@@ -81,7 +82,7 @@ _Noreturn void sweep_main(int memfd)
 		_exit(1);
 	int dir = runfile_open_directory(rq.one[FIELD_RUNS].p, rq.head->run, false);
 	runfile_name(name, rq.head->run, rq.head->attempt, "run");
-	int file = dir < 0 ? -1 : openat(dir, name, O_RDWR | O_CLOEXEC);
+	int file = dir < 0 ? -1 : data_file_open(dir, name, O_RDWR);
 	if (file < 0 || runfile_lock(file) != 0)
 		_exit(1); /* another sweep is running */
 	/* An earlier sweep may have written the exit section: do not change it. */

@@ -17,7 +17,7 @@ static bool small_disk(struct rig *g, const char *options)
 	runner_close(g->r);
 	mkdir(g->runs, 0700);
 	bool ok = unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
-		  mount("none", g->runs, "tmpfs", 0, options) == 0;
+		  mount("none", g->runs, "tmpfs", 0, options) == 0 && chmod(g->runs, 0700) == 0;
 	if (!ok)
 		printf("not exercised: no small disk can be mounted: %s\n", strerror(errno));
 	rig_open(g);

@@ -102,7 +102,7 @@ TEST(open_refuses_a_file_that_is_no_database)
 	expect_refused(__LINE__, E_IO, "No such file or directory");
 	mkdir(dir, 0700);
 	mkdir(path, 0700);
-	expect_refused(__LINE__, E_IO, "unable to open");
+	expect_refused(__LINE__, E_INPUT, "not a regular file");
 	rmdir(path);
 	remove_dir(dir);
 }

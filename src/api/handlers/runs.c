@@ -4,7 +4,6 @@
 #include "api/json_out.h"
 #include "runfile/read.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 /* --- runs --- */
@@ -108,9 +107,7 @@ static int open_log(struct api *api, const struct run_row *run, unsigned attempt
 	unsigned n = run->state == RUN_FINISHED ? 2 : 1;
 	int fd = -1;
 	for (unsigned i = 0; fd < 0 && i < n; i++) {
-		_cleanup_(buf_free) struct buf path = { 0 };
-		runfile_path(&path, daemon_runs_dir(api_daemon(api)), run->run, attempts[i], "log");
-		fd = path.failed ? -1 : open(path.p, O_RDONLY | O_CLOEXEC);
+		fd = runfile_open(daemon_runs_dir(api_daemon(api)), run->run, attempts[i], "log");
 	}
 	return fd;
 }

@@ -1,5 +1,6 @@
 /* Writes the log, and drops its middle when the end has grown to twice its bound. */
 #include "shim/output/log.h"
+#include "sys/data_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +16,7 @@ static void stop_log(struct log *l)
 void log_open(struct log *l, int dir, const char *name, uint64_t head, uint64_t tail)
 {
 	*l = (struct log){ .head = head, .tail = tail };
-	l->fd = openat(dir, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	l->fd = data_file_open(dir, name, O_RDWR | O_CREAT | O_TRUNC);
 	if (l->fd < 0)
 		l->state = LOG_CUT;
 }

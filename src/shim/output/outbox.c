@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "port/runfile.h"
 #include "shim/output/redact.h"
+#include "sys/data_file.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -67,10 +68,10 @@ void outbox_mask(int dir, const struct launch_request *rq)
 	if (!rq->secrets)
 		return;
 	runfile_name(name, rq->head->run, rq->head->attempt, "box");
-	int fd = openat(dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int fd = data_file_open(dir, name, O_RDWR);
 	if (fd < 0)
 		return;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 && !mask_file(fd, rq, st.st_size))
+	if (fstat(fd, &st) == 0 && st.st_size > 0 && !mask_file(fd, rq, st.st_size))
 		unlinkat(dir, name, 0); /* it may contain secrets */
 	close(fd);
 }

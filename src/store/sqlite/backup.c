@@ -8,13 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum err backup_open_source(const char *path, int flags, sqlite3 **ret, struct why *why)
+enum err backup_open_source(const char *path, bool own, sqlite3 **ret, struct why *why)
 {
 	sqlite3 *db = NULL;
 	int64_t version = 0;
 	if (access(path, F_OK) < 0)
 		return why_set(why, E_NOTFOUND, WHY_NOWHERE, "there is no file %s", path);
-	enum err e = db_open(path, flags, &db, why);
+	enum err e = own ? db_open(path, SQLITE_OPEN_READWRITE, &db, why) : db_open_foreign(path, &db, why);
 	if (!e)
 		e = migration_check(db, why);
 	int rc = e ? SQLITE_OK : db_number(db, "PRAGMA user_version", 0, &version);
@@ -98,7 +98,7 @@ enum err backup_make(const char *database, const char *file, uint64_t *bytes, st
 			       "%s already exists and is not overwritten; choose another name", file);
 	enum err e = file_check_path(file, why);
 	if (!e)
-		e = backup_open_source(database, SQLITE_OPEN_READWRITE, &from, why);
+		e = backup_open_source(database, true, &from, why);
 	if (e)
 		return e;
 	file_path(part, file, ".part-XXXXXX");

@@ -12,9 +12,9 @@ must_check enum err backup_make(const char *database, const char *file, uint64_t
 
 /* --- for restore.c --- */
 
-/* Opens a database of rota of this version or an older one. E_NOTFOUND: no such file. E_INPUT: the file is no
- * database of rota, or of a newer version. */
-must_check enum err backup_open_source(const char *path, int flags, sqlite3 **ret, struct why *why);
+/* Opens a database of rota of this version or an older one; `own`: that of a data directory, else a file that
+ * is only read. E_NOTFOUND: no such file. E_INPUT: the file is no database of rota, or of a newer version. */
+must_check enum err backup_open_source(const char *path, bool own, sqlite3 **ret, struct why *why);
 /* E_INPUT: the database is damaged. */
 must_check enum err backup_check(sqlite3 *db, const char *path, struct why *why);
 /* Copies all pages into an empty file, checks the copy and flushes it. */

@@ -1,8 +1,13 @@
 /* Opens connections, explains errors, and binds and steps statements. */
 #include "store/sqlite/db.h"
+#include "store/sqlite/file.h"
+#include "sys/data_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static void explain(sqlite3 *db, const char *path, int rc, struct why *why)
 {
@@ -15,7 +20,38 @@ static void explain(sqlite3 *db, const char *path, int rc, struct why *why)
 		  reason ? reason : "", reason ? ")" : "");
 }
 
-enum err db_open(const char *path, int flags, sqlite3 **ret, struct why *why)
+/* SQLite opens these files by name. They are not opened here: closing a descriptor of a database drops the
+ * locks that SQLite holds on it in this process. */
+static enum err check_files(const char *path, struct why *why)
+{
+	static const char *const suffixes[] = { "", "-wal", "-shm", "-journal" };
+	char name[PATH_MAX];
+	for (unsigned i = 0; i < ARRAY_LEN(suffixes); i++) {
+		file_path(name, path, suffixes[i]);
+		int e = data_file_check(name);
+		if (e == ELOOP || e == DATA_FILE_FOREIGN)
+			return why_set(why, E_INPUT, WHY_NOWHERE, "%s cannot be opened: %s", name,
+				       data_file_error(e));
+	}
+	return OK;
+}
+
+/* SQLite would create the file with a mode that depends on the umask; it gives its journal and its log the
+ * mode of the database. An error is reported when SQLite opens the file. */
+static void make_private(const char *path)
+{
+	struct stat st;
+	if (lstat(path, &st) == 0) {
+		if (st.st_mode & 077)
+			chmod(path, 0600);
+		return;
+	}
+	int fd = data_file_open(AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL);
+	if (fd >= 0)
+		close(fd);
+}
+
+static enum err open_database(const char *path, int flags, sqlite3 **ret, struct why *why)
 {
 	sqlite3 *db = NULL;
 	errno = 0;
@@ -30,6 +66,19 @@ enum err db_open(const char *path, int flags, sqlite3 **ret, struct why *why)
 	explain(db, path, rc, why);
 	sqlite3_close(db);
 	return E_IO;
+}
+
+enum err db_open(const char *path, int flags, sqlite3 **ret, struct why *why)
+{
+	enum err e = check_files(path, why);
+	if (!e && (flags & SQLITE_OPEN_CREATE))
+		make_private(path);
+	return e ? e : open_database(path, flags, ret, why);
+}
+
+enum err db_open_foreign(const char *path, sqlite3 **ret, struct why *why)
+{
+	return open_database(path, SQLITE_OPEN_READONLY, ret, why);
 }
 
 void db_explain(sqlite3 *db, int rc, struct why *why)

@@ -5,8 +5,11 @@
 
 #include <sqlite3.h>
 
-/* Neither creates nor changes the database unless `flags` say so. `why` names the file. */
+/* Opens a database of the data directory. Neither creates nor changes it unless `flags` say so. E_INPUT: the
+ * file, its journal or its log is a link, a pipe or a file of another user. `why` names the file. */
 must_check enum err db_open(const char *path, int flags, sqlite3 **ret, struct why *why);
+/* Opens any other database, for reading. */
+must_check enum err db_open_foreign(const char *path, sqlite3 **ret, struct why *why);
 /* Fills `why` with the failure of the last call on this connection, including the text of errno. */
 void db_explain(sqlite3 *db, int rc, struct why *why);
 /* The same, and returns E_IO. */

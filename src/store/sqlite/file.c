@@ -1,5 +1,6 @@
 /* Files on the disk: flushing, renaming, removing. */
 #include "store/sqlite/file.h"
+#include "sys/data_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,9 +30,8 @@ void file_beside(char ret[static PATH_MAX], const char *path, const char *name)
 	snprintf(ret, PATH_MAX, "%.*s%s", slash ? (int)(slash + 1 - path) : 0, path, name);
 }
 
-enum err file_flush(const char *path, struct why *why)
+static enum err flush(int fd, const char *path, struct why *why)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	int rc = fd < 0 ? -1 : fsync(fd);
 	enum err e = rc < 0 ? file_fail("flushed", path, why) : OK;
 	if (fd >= 0)
@@ -39,12 +39,20 @@ enum err file_flush(const char *path, struct why *why)
 	return e;
 }
 
+enum err file_flush(const char *path, struct why *why)
+{
+	int fd = data_file_open(AT_FDCWD, path, O_RDONLY);
+	errno = fd < 0 ? -fd : 0;
+	return flush(fd, path, why);
+}
+
 enum err file_flush_directory(const char *path, struct why *why)
 {
 	char dir[PATH_MAX];
 	const char *slash = strrchr(path, '/');
 	snprintf(dir, sizeof dir, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
-	return file_flush(dir[0] ? dir : "/", why);
+	const char *name = dir[0] ? dir : "/";
+	return flush(open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC), name, why);
 }
 
 /* On a file system without RENAME_NOREPLACE: checks first, then renames. */

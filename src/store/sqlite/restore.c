@@ -72,7 +72,7 @@ enum err restore_backup(const struct restore_request *q, const char *file, char 
 	if (!e)
 		e = restore_finish(q->database, aside, room, why);
 	if (!e)
-		e = backup_open_source(file, SQLITE_OPEN_READONLY, &from, why);
+		e = backup_open_source(file, false, &from, why);
 	if (!e)
 		e = backup_check(from, file, why);
 	file_path(part, q->database, ".part");

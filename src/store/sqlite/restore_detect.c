@@ -3,8 +3,11 @@
 #include "store/sqlite/db.h"
 #include "store/sqlite/file.h"
 #include "store/sqlite/restore_mark.h"
+#include "sys/data_file.h"
 
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 /* --- meta --- */
@@ -60,13 +63,14 @@ int restore_mark(sqlite3 *db, const struct restore_request *q, int64_t generatio
 
 int64_t generation_read(const char *path)
 {
-	long long n = 0;
-	FILE *f = fopen(path, "re");
-	if (f && fscanf(f, "%lld", &n) != 1)
-		n = 0;
-	if (f)
-		fclose(f);
-	return n > 0 ? n : 0;
+	char text[32];
+	int fd = data_file_open(AT_FDCWD, path, O_RDONLY);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = 0;
+	long long number = strtoll(text, NULL, 10);
+	return number > 0 ? number : 0;
 }
 
 /* False: the file could not be written. That does not prevent a start, since a smaller number in the file
@@ -76,10 +80,10 @@ static bool generation_write(const char *path, int64_t n)
 	char part[PATH_MAX];
 	struct why why;
 	file_path(part, path, ".part");
-	FILE *f = fopen(part, "we");
-	bool ok = f && fprintf(f, "%lld\n", (long long)n) > 0 && fflush(f) == 0 && fsync(fileno(f)) == 0;
-	if (f)
-		ok = fclose(f) == 0 && ok;
+	int fd = data_file_open(AT_FDCWD, part, O_WRONLY | O_CREAT | O_TRUNC);
+	bool ok = fd >= 0 && dprintf(fd, "%lld\n", (long long)n) > 0 && fsync(fd) == 0;
+	if (fd >= 0)
+		ok = close(fd) == 0 && ok;
 	if (ok && rename(part, path) == 0)
 		return file_flush_directory(path, &why) == OK;
 	unlink(part);

@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""Attacks by files below the data directory: links, pipes, directories and files of other users in the place of rota's
+own; data directories that others can write; and a process that hangs when it is asked to stop.
+
+usage: files.py ROTA HANG_LIBRARY
+"""
+import os
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from checks import check  # noqa: E402
+from rig import Rig, run_parts, wait_until  # noqa: E402
+
+ROTA, HANG = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+
+
+def command(name, script, when="0 0 1 1 *"):
+    return {"id": name, "expression": when, "action": {"type": "command", "command": ["/bin/sh", "-c", script]}}
+
+
+def finished(rig, name):
+    """The last run of a schedule, when it is over."""
+    def over():
+        runs = [r for r in rig.runs(name) if r["state"] not in ("waiting", "queued", "running")]
+        return runs[0] if runs else None
+    return wait_until(30, over)
+
+
+def alone(rig, *argv):
+    """A verb that needs no daemon."""
+    return subprocess.run([ROTA, *argv], capture_output=True, text=True, timeout=60, env=rig.env, check=False)
+
+
+def files_of(rig, kind):
+    return [os.path.join(d, f) for d, _, names in os.walk(os.path.join(rig.data, "runs")) for f in names
+            if f.endswith("." + kind)]
+
+
+def replaced_by(how, path):
+    os.unlink(path)
+    {"pipe": lambda: os.mkfifo(path), "link": lambda: os.symlink("/etc/passwd", path),
+     "directory": lambda: os.mkdir(path)}[how]()
+
+
+def run_replaces_its_run_file():
+    """The engine's thread reads the file when the run ends: a pipe would hang it for good."""
+    with Rig(ROTA) as rig:
+        rig.start()
+        replace = "f=$(ls {0}/runs/*/$ROTA_RUN_ID.1.run); rm $f; {1}"
+        rig.add(command("pipe", replace.format(rig.data, "mkfifo $f")))
+        rig.add(command("link", replace.format(rig.data, "ln -s /etc/passwd $f")))
+        rig.add(command("directory", replace.format(rig.data, "mkdir $f")))
+        rig.add(command("after", "true"))
+        for name in ("pipe", "link", "directory"):
+            rig.ask("POST", f"/schedules/{name}/run", {})
+        for name in ("pipe", "link", "directory"):
+            run = finished(rig, name)
+            check(run and (run["outcome"], run["reason"]) == ("failed", "lost"), f"{name}: its run is lost", run)
+        rig.ask("POST", "/schedules/after/run", {})
+        run = finished(rig, "after")
+        check(run and run["outcome"] == "done", "other schedules go on", run)
+
+
+def log_is_replaced():
+    """The HTTP thread reads the log when somebody asks for it."""
+    for how in ("pipe", "link", "directory"):
+        with Rig(ROTA) as rig:
+            rig.start()
+            rig.add(command("a", "echo hello"))
+            rig.ask("POST", "/schedules/a/run", {})
+            finished(rig, "a")
+            for kind in ("log", "out"):
+                for path in files_of(rig, kind):
+                    replaced_by(how, path)
+            r = rig.cli("logs", "a")
+            check(r.returncode in (0, 1) and "root:" not in r.stdout, f"{how}: the log is not read", r)
+            check(rig.cli("show", "r1").returncode == 0, f"{how}: the run can be shown")
+            check(rig.ask("GET", "/status") is not None, f"{how}: the daemon answers")
+
+
+def files_of_the_daemon_are_replaced():
+    """At its start the daemon refuses what is not its own file, and does not hang."""
+    for name in ("rota.db", "rota.db-wal", "lock"):
+        for how in ("pipe", "link"):
+            with Rig(ROTA) as rig:
+                rig.start()
+                rig.stop()
+                path = os.path.join(rig.data, name)
+                if not os.path.exists(path):
+                    open(path, "w").close()
+                replaced_by(how, path)
+                r = rig.serve_once()
+                check(r.returncode != 0 and path in r.stderr, f"{how} instead of {name}", r)
+    for name in ("generation", "token.key"):  # made again
+        with Rig(ROTA) as rig:
+            rig.start()
+            rig.stop()
+            replaced_by("pipe", os.path.join(rig.data, name))
+            check(rig.start(), f"the daemon starts with a pipe instead of {name}")
+    with Rig(ROTA) as rig:
+        rig.start()
+        rig.stop()
+        os.rename(os.path.join(rig.data, "runs"), os.path.join(rig.dir, "elsewhere"))
+        os.symlink(os.path.join(rig.dir, "elsewhere"), os.path.join(rig.data, "runs"))
+        r = rig.serve_once()
+        check(r.returncode != 0 and "symbolic link" in r.stderr, "a link instead of the runs directory", r)
+
+
+def directory_of_others():
+    """Whoever can replace the database chooses what the daemon executes."""
+    with Rig(ROTA) as rig:
+        for mode in (0o777, 0o1777, 0o770, 0o702):
+            os.makedirs(rig.data, exist_ok=True)
+            os.chmod(rig.data, mode)
+            r = rig.serve_once()
+            check(r.returncode == 77 and "other users may write" in r.stderr and "chmod go-w" in r.stderr,
+                  f"a data directory with mode {mode:o} is refused", r)
+            check(not os.path.exists(os.path.join(rig.data, "rota.db")), f"mode {mode:o}: nothing was made in it")
+            r = rig.cli("doctor", "--data", rig.data)
+            check(r.returncode != 0 and "can be written by other users" in r.stdout, f"mode {mode:o}: doctor says so", r)
+        os.chmod(rig.data, 0o750)
+        check(rig.start(), "one that others can only read is used")
+        rig.stop()
+        os.chmod(rig.data, 0o777)
+        for verb in (("backup", os.path.join(rig.dir, "b")), ("restore", os.path.join(rig.data, "rota.db"))):
+            r = alone(rig, *verb, "--data", rig.data)
+            check(r.returncode == 77, f"{verb[0]} refuses it, too", r)
+        if os.geteuid() == 0:
+            os.chmod(rig.data, 0o700)
+            os.chown(rig.data, 65534, 65534)
+            r = rig.serve_once()
+            check(r.returncode == 77 and "belongs to another user (uid 65534" in r.stderr, "another user's is refused", r)
+            os.chown(rig.data, 0, 0)
+        os.chmod(rig.data, 0o700)
+
+
+def modes_and_umask():
+    """Every file below the data directory is the owner's alone; runs have the umask that rota was started with."""
+    for umask in (0o000, 0o022, 0o027):
+        with Rig(ROTA) as rig:
+            old = os.umask(umask)
+            try:
+                rig.start()
+            finally:
+                os.umask(old)
+            rig.add(command("a", f"umask > {rig.dir}/umask; touch {rig.dir}/made; echo x; rota report note x || true"))
+            rig.ask("POST", "/schedules/a/run", {})
+            run = finished(rig, "a")
+            check(run and run["outcome"] == "done", "it ran", run)
+            with open(os.path.join(rig.dir, "umask")) as f:
+                check(int(f.read(), 8) == umask, f"umask {umask:o}: the run has it")
+            backup = os.path.join(rig.dir, "backup")
+            alone(rig, "backup", backup, "--data", rig.data)
+            everything = [backup] + [os.path.join(d, f) for d, _, names in os.walk(rig.data) for f in names]
+            for path in everything:
+                mode = stat.S_IMODE(os.lstat(path).st_mode)
+                check(not mode & 0o077, f"umask {umask:o}: {path} has mode {mode:o}")
+            for d, _, _ in os.walk(rig.data):
+                mode = stat.S_IMODE(os.lstat(d).st_mode)
+                check(not mode & 0o077, f"umask {umask:o}: {d} has mode {mode:o}")
+
+
+def sigterm_ends_whatever_hangs():
+    """Every read of a file below the data directory hangs from a moment on, on every thread."""
+    with tempfile.TemporaryDirectory() as d:
+        switch = os.path.join(d, "hang")
+        rig = Rig(ROTA, env={"LD_PRELOAD": HANG, "ROTA_TEST_HANG": switch, "ROTA_TEST_HANG_BELOW": ""})
+        rig.env["ROTA_TEST_HANG_BELOW"] = rig.data
+        try:
+            rig.start()
+            rig.add(command("a", "true"))
+            open(switch, "w").close()
+            hung = subprocess.Popen([ROTA, "runs", "--socket", rig.socket], env=rig.env | {"LD_PRELOAD": ""},
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            check(wait_until(1, lambda: hung.poll() is not None) is False or hung.returncode != 0, "the daemon hangs")
+            rig.daemon.send_signal(signal.SIGTERM)
+            time.sleep(0.5)  # signals that arrive together are one
+            rig.daemon.send_signal(signal.SIGTERM)
+            try:
+                code = rig.daemon.wait(60)
+            except subprocess.TimeoutExpired:
+                code = None
+            check(code is not None, "SIGTERM ends a daemon that hangs")
+            rig.daemon = None if code is not None else rig.daemon
+            hung.wait(60)
+        finally:
+            os.path.exists(switch) and os.unlink(switch)
+            rig.close()
+
+
+sys.exit(run_parts([run_replaces_its_run_file, log_is_replaced, files_of_the_daemon_are_replaced, directory_of_others,
+                    modes_and_umask, sigterm_ends_whatever_hangs], sys.argv[3:], 4))
