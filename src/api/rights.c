@@ -131,16 +131,34 @@ static enum err check_own_agent(struct api_call *call, struct api *a)
 	return e;
 }
 
+static enum err allow(struct api_call *call, struct api *a)
+{
+	(void)call;
+	(void)a;
+	return OK;
+}
+
+typedef enum err check_fn(struct api_call *call, struct api *a);
+
 /* Indexed by `within` of the row. Rows with WITHIN_FREE have no route, so a request for one is a bug. */
-static enum err (*const run_checks[])(struct api_call *call, struct api *a) = {
-	[WITHIN_UNDECIDED] = deny_operation, [WITHIN_NOT] = deny_operation,
-	[WITHIN_OWN_RUN] = check_own_run,    [WITHIN_OWN_AGENT] = check_own_agent,
-	[WITHIN_GRANTED] = grants_check_any, [WITHIN_FREE] = deny_operation,
+static const struct {
+	check_fn *operation, *arguments;
+} run_checks[] = {
+	[WITHIN_UNDECIDED] = { deny_operation, deny_operation },
+	[WITHIN_NOT] = { deny_operation, deny_operation },
+	[WITHIN_OWN_RUN] = { check_own_run, allow },
+	[WITHIN_OWN_AGENT] = { allow, check_own_agent },
+	[WITHIN_GRANTED] = { grants_check_any, allow },
+	[WITHIN_FREE] = { deny_operation, deny_operation },
 };
 
-enum err rights_check(struct api_call *call, struct api *a)
+/* A person on the socket is an admin, who has every role. */
+enum err rights_check_operation(struct api_call *call, struct api *a)
 {
-	if (!call->caller_run)
-		return OK; /* a person on the socket is an admin: every role */
-	return run_checks[call->args.op->within](call, a);
+	return call->caller_run ? run_checks[call->args.op->within].operation(call, a) : OK;
+}
+
+enum err rights_check_arguments(struct api_call *call, struct api *a)
+{
+	return call->caller_run ? run_checks[call->args.op->within].arguments(call, a) : OK;
 }

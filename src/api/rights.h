@@ -25,6 +25,9 @@
  * E_BUSY: the caller could not be identified now. */
 must_check enum err rights_identify(struct api *a, struct http_request *r, const struct run_row **ret,
 				    struct why *why);
-/* E_DENIED: the caller may not request the operation; call->why says what it may. For a run that leaves the
- * argument `agent` out, sets it to the run's own agent. */
-must_check enum err rights_check(struct api_call *call, struct api *a);
+/* Judges by the operation and the arguments of the path alone. E_DENIED: the caller may not request the
+ * operation; call->why says what it may. */
+must_check enum err rights_check_operation(struct api_call *call, struct api *a);
+/* Judges by all arguments, likewise. For a run that leaves the argument `agent` out, sets it to the run's own
+ * agent. */
+must_check enum err rights_check_arguments(struct api_call *call, struct api *a);

@@ -1,46 +1,24 @@
-/* Matches HTTP requests with rows of the table of operations, and reads their arguments. */
+/* Matches HTTP requests with rows of the table of operations, and calls their handlers. */
 #include "api/routes.h"
 
 #include "api/handlers/handlers.h"
 #include "api/operations.h"
+#include "api/request_args.h"
 #include "api/rights.h"
 #include "api/zone_files.h"
-#include "base/json.h"
 
 #include <unistd.h>
 
-enum { ROUTE_SEGMENTS_MAX = 16 };
-
 /* --- routes --- */
-
-/* "{run}" */
-static bool is_placeholder(struct str segment)
-{
-	return segment.n > 2 && segment.p[0] == '{';
-}
-
-static unsigned split_route(const struct op *op, struct str ret[ROUTE_SEGMENTS_MAX])
-{
-	struct str route = str_of(op->route);
-	unsigned n = 0;
-	for (size_t at = 1; at <= route.n && n < ROUTE_SEGMENTS_MAX;) {
-		size_t end = at;
-		while (end < route.n && route.p[end] != '/')
-			end++;
-		ret[n++] = str_sub(route, at, end);
-		at = end + 1;
-	}
-	return n;
-}
 
 static bool path_matches(const struct op *op, const struct url *u)
 {
-	struct str part[ROUTE_SEGMENTS_MAX];
-	unsigned n = op->route ? split_route(op, part) : 0;
+	struct str part[OP_SEGMENTS_MAX];
+	unsigned n = op->route ? op_split_route(op, part) : 0;
 	if (!op->route || n != u->segments)
 		return false;
 	for (unsigned i = 0; i < n; i++)
-		if (!is_placeholder(part[i]) && !str_eq(part[i], u->segment[i]))
+		if (!op_placeholder(part[i]).n && !str_eq(part[i], u->segment[i]))
 			return false;
 	return true;
 }
@@ -56,78 +34,6 @@ static const struct op *find_row(const struct http_request *r, struct buf *allow
 		buf_addf(allowed, "%s%s", allowed->n ? ", " : "", op->method);
 	}
 	return NULL;
-}
-
-/* --- arguments --- */
-
-static struct arg *find_argument(struct api_call *call, struct str name, const struct op_param **param)
-{
-	for (unsigned i = 0; i < OP_PARAMS_MAX && call->args.op->param[i].name; i++)
-		if (str_eq(name, str_of(call->args.op->param[i].name))) {
-			*param = &call->args.op->param[i];
-			return &call->args.arg[i];
-		}
-	return NULL;
-}
-
-static enum err set_argument(struct api_call *call, struct str name, struct str text)
-{
-	const struct op_param *p = NULL;
-	struct arg *arg = find_argument(call, name, &p);
-	uint64_t n;
-	if (!arg)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "'%.*s' is not an argument of %s",
-			       STR_SHORT(name), call->args.op->name);
-	arg->given = p->kind != PARAM_FLAG || !str_eq(text, STR("false"));
-	arg->text = text;
-	if (p->kind != PARAM_COUNT)
-		return OK;
-	if (!str_number(text, p->most, &n) || n < 1)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s %.*s is out of range 1-%u", p->name,
-			       STR_SHORT(text), p->most);
-	arg->count = (unsigned)n;
-	return OK;
-}
-
-/* Members of the body that are not arguments are left to the handler. */
-static enum err set_argument_from_member(struct api_call *call, const struct val_pair *m)
-{
-	const struct op_param *p;
-	if (!find_argument(call, m->key, &p))
-		return OK;
-	switch (m->value.kind) {
-	case VAL_STR:
-		return set_argument(call, m->key, m->value.str);
-	case VAL_BOOL:
-		return m->value.boolean ? set_argument(call, m->key, STR("true")) : OK;
-	case VAL_INT: {
-		const char *n = arena_printf(call->arena, "%lld", (long long)m->value.integer);
-		return n ? set_argument(call, m->key, str_of(n)) : E_NOMEM;
-	}
-	default:
-		return OK;
-	}
-}
-
-static enum err read_arguments(struct api_call *call, struct http_request *r)
-{
-	struct str part[ROUTE_SEGMENTS_MAX];
-	unsigned n = split_route(call->args.op, part);
-	enum err e = OK;
-	for (unsigned i = 0; i < n && !e; i++)
-		if (is_placeholder(part[i]))
-			e = set_argument(call, str_sub(part[i], 1, part[i].n - 1), r->url.segment[i]);
-	for (unsigned i = 0; i < r->url.queries && !e; i++)
-		e = set_argument(call, r->url.query[i].name, r->url.query[i].value);
-	if (e || !r->body.n)
-		return e;
-	call->source = r->body;
-	e = json_read(r->body, call->arena, &call->body, call->why);
-	if (!e && call->body.kind != VAL_MAP)
-		e = why_set(call->why, E_INPUT, call->body.at, "the body must be a JSON object");
-	for (unsigned i = 0; !e && i < call->body.map.n; i++)
-		e = set_argument_from_member(call, &call->body.map.pair[i]);
-	return e;
 }
 
 /* --- calls --- */
@@ -178,9 +84,13 @@ static void run_call(void *arg)
 	if (!e)
 		e = find_operation(call);
 	if (!e)
-		e = read_arguments(call, call->request);
+		e = request_args_read_path(call, call->request);
 	if (!e)
-		e = rights_check(call, a);
+		e = rights_check_operation(call, a);
+	if (!e)
+		e = request_args_read(call, call->request);
+	if (!e)
+		e = rights_check_arguments(call, a);
 	if (!e)
 		e = api_handlers[call->args.op - ops](call, a);
 	if (!call->deferred)

@@ -65,10 +65,11 @@ void remote_encode(struct buf *out, struct str s)
 	}
 }
 
-/* Options of this process, which are not sent to the daemon. */
-static bool is_local(const char *name)
+/* Other options are for this process. */
+static bool is_sent(const struct cli_call *call, unsigned i)
 {
-	return !strcmp(name, "json") || !strcmp(name, "socket") || !strcmp(name, "config");
+	const struct op *op = call->args.op;
+	return call->args.arg[i].given && op_find_member(op, str_of(op->param[i].name));
 }
 
 static bool is_in_path(const struct op *op, const char *name)
@@ -103,7 +104,7 @@ static void add_query(struct cli_call *call, struct buf *out)
 	char before = '?';
 	for (unsigned i = 0; i < OP_PARAMS_MAX && call->args.op->param[i].name; i++) {
 		const struct op_param *p = &call->args.op->param[i];
-		if (!call->args.arg[i].given || is_local(p->name) || is_in_path(call->args.op, p->name))
+		if (!is_sent(call, i))
 			continue;
 		buf_addf(out, "%c%s=", before, p->name);
 		remote_encode(out, p->kind == PARAM_FLAG ? STR("true") : call->args.arg[i].text);
@@ -117,7 +118,7 @@ static void add_body(struct cli_call *call, struct buf *out)
 	buf_addc(out, '{');
 	for (unsigned i = 0; i < OP_PARAMS_MAX && call->args.op->param[i].name; i++) {
 		const struct op_param *p = &call->args.op->param[i];
-		if (!call->args.arg[i].given || is_local(p->name) || is_in_path(call->args.op, p->name))
+		if (!is_sent(call, i))
 			continue;
 		buf_addf(out, "%s\"%s\":", before, p->name);
 		if (p->kind == PARAM_FLAG)
@@ -157,7 +158,7 @@ void remote_show(struct cli_call *call, struct str text, const struct val *answe
 {
 	cli_show *show = cli_verbs[call->args.op - ops].show;
 	if (call->json || !show)
-		fwrite(text.p, 1, text.n, call->out);
+		print_json(call->out, text);
 	else
 		show(call, answer);
 }

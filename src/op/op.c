@@ -89,6 +89,7 @@ const struct op ops[OPS] = {
 			 "as directives in the expression: \"0 9 * * * TZ=Europe/Berlin RETRY 3\".",
 		.method = "POST",
 		.route = "/api/v1/schedules",
+		.takes = { { "document", MEMBER_MAP }, { "update", MEMBER_FLAG }, { "derived", MEMBER_FLAG } },
 	},
 	[OP_APPLY] = {
 		.name = "apply",
@@ -108,6 +109,7 @@ const struct op ops[OPS] = {
 		.notes = "If any file has an error, nothing is applied. Documents are described in rota.yaml(5).",
 		.method = "POST",
 		.route = "/api/v1/apply",
+		.takes = { { "documents", MEMBER_LIST }, { "files", MEMBER_LIST }, { "places", MEMBER_LIST }, { "prune", MEMBER_LIST }, { "gone", MEMBER_LIST }, { "dry_run", MEMBER_FLAG } },
 	},
 	[OP_LS] = {
 		.name = "ls",
@@ -157,6 +159,7 @@ const struct op ops[OPS] = {
 		},
 		.method = "PATCH",
 		.route = "/api/v1/schedules/{schedule}",
+		.takes = { { "document", MEMBER_MAP }, { "whole", MEMBER_FLAG } },
 	},
 	[OP_RM] = {
 		.name = "rm",
@@ -172,6 +175,7 @@ const struct op ops[OPS] = {
 		},
 		.method = "DELETE",
 		.route = "/api/v1/schedules/{schedule}",
+		.takes = { { "kill" } },
 	},
 	[OP_RUN] = {
 		.name = "run",
@@ -222,6 +226,7 @@ const struct op ops[OPS] = {
 			 "second has one. The note is removed when the pause ends.",
 		.method = "POST",
 		.route = "/api/v1/schedules/{schedule}/pause",
+		.takes = { { "for" }, { "note" } },
 	},
 	[OP_RESUME] = {
 		.name = "resume",
@@ -256,6 +261,7 @@ const struct op ops[OPS] = {
 		},
 		.method = "GET",
 		.route = "/api/v1/runs",
+		.takes = { { "schedule" }, { "failed" }, { "since" }, { "limit" }, { "before" } },
 	},
 	[OP_LOGS] = {
 		.name = "logs",
@@ -274,6 +280,7 @@ const struct op ops[OPS] = {
 		},
 		.method = "GET",
 		.route = "/api/v1/logs/{name}",
+		.takes = { { "from" } },
 	},
 	[OP_WHY] = {
 		.name = "why",
@@ -290,6 +297,7 @@ const struct op ops[OPS] = {
 		},
 		.method = "GET",
 		.route = "/api/v1/schedules/{schedule}/why",
+		.takes = { { "time" } },
 	},
 	[OP_ACK] = {
 		.name = "ack",
@@ -305,6 +313,7 @@ const struct op ops[OPS] = {
 		},
 		.method = "POST",
 		.route = "/api/v1/problems/{problem}/ack",
+		.takes = { { "note" } },
 	},
 	[OP_AGENT] = {
 		.name = "agent",
@@ -397,6 +406,7 @@ const struct op ops[OPS] = {
 		},
 		.method = "POST",
 		.route = "/api/v1/schedules/{schedule}/backfill",
+		.takes = { { "from" }, { "to" } },
 	},
 	[OP_EVENTS] = {
 		.name = "events",
@@ -409,6 +419,7 @@ const struct op ops[OPS] = {
 			 "all events of the new daemon. If there is no daemon for 30 seconds, it exits with 69.",
 		.method = "GET",
 		.route = "/api/v1/events",
+		.takes = { { "follow" } },
 	},
 	[OP_SERVE] = {
 		.name = "serve",
@@ -631,6 +642,7 @@ const struct op ops[OPS] = {
 		},
 		.method = "POST",
 		.route = "/api/v1/runs/{run}/next-check",
+		.takes = { { "in" } },
 	},
 	[OP_ADD_REPORT] = {
 		.name = "add-report",
@@ -646,6 +658,7 @@ const struct op ops[OPS] = {
 		},
 		.method = "POST",
 		.route = "/api/v1/runs/{run}/reports",
+		.takes = { { "kind" }, { "text" }, { "written", MEMBER_FLAG } },
 	},
 	[OP_LIST_SCHEDULES] = {
 		.name = "list-schedules",
@@ -660,6 +673,7 @@ const struct op ops[OPS] = {
 		},
 		.method = "GET",
 		.route = "/api/v1/schedules",
+		.takes = { { "limit" }, { "after" } },
 	},
 	[OP_GET_SCHEDULE] = {
 		.name = "get-schedule",
@@ -683,6 +697,7 @@ const struct op ops[OPS] = {
 		},
 		.method = "GET",
 		.route = "/api/v1/agents",
+		.takes = { { "limit" }, { "after" } },
 	},
 	[OP_GET_AGENT] = {
 		.name = "get-agent",
@@ -733,6 +748,7 @@ const struct op ops[OPS] = {
 		},
 		.method = "GET",
 		.route = "/api/v1/problems",
+		.takes = { { "limit" }, { "before" }, { "all" } },
 	},
 	[OP_GET_PROBLEM] = {
 		.name = "get-problem",
@@ -758,6 +774,7 @@ const struct op ops[OPS] = {
 		},
 		.method = "POST",
 		.route = "/api/v1/pause",
+		.takes = { { "tag" }, { "all" }, { "for" }, { "note" } },
 	},
 	[OP_RESUME_MANY] = {
 		.name = "resume-many",
@@ -772,6 +789,7 @@ const struct op ops[OPS] = {
 		},
 		.method = "POST",
 		.route = "/api/v1/resume",
+		.takes = { { "tag" }, { "all" } },
 	},
 	[OP_STOP_RUN] = {
 		.name = "stop-run",
@@ -805,6 +823,7 @@ const struct op ops[OPS] = {
 		},
 		.method = "GET",
 		.route = "/api/v1/state",
+		.takes = { { "path" }, { "agent" }, { "user" } },
 	},
 	[OP_SET_STATE] = {
 		.name = "set-state",
@@ -819,6 +838,7 @@ const struct op ops[OPS] = {
 		},
 		.method = "PATCH",
 		.route = "/api/v1/state",
+		.takes = { { "agent" }, { "user" }, { "patch", MEMBER_MAP }, { "rev", MEMBER_NUMBER } },
 	},
 	[OP_ADD_MEMORY] = {
 		.name = "add-memory",
@@ -833,6 +853,7 @@ const struct op ops[OPS] = {
 		},
 		.method = "POST",
 		.route = "/api/v1/memory",
+		.takes = { { "text" }, { "agent" }, { "tags", MEMBER_LIST } },
 	},
 	[OP_LIST_MEMORY] = {
 		.name = "list-memory",
@@ -849,6 +870,7 @@ const struct op ops[OPS] = {
 		},
 		.method = "GET",
 		.route = "/api/v1/memory",
+		.takes = { { "agent" }, { "run" }, { "limit" }, { "before" } },
 	},
 	[OP_SEARCH_MEMORY] = {
 		.name = "search-memory",
@@ -864,6 +886,7 @@ const struct op ops[OPS] = {
 		},
 		.method = "GET",
 		.route = "/api/v1/memory/search",
+		.takes = { { "words" }, { "agent" }, { "limit" } },
 	},
 	[OP_REMOVE_MEMORY] = {
 		.name = "remove-memory",
@@ -878,6 +901,7 @@ const struct op ops[OPS] = {
 		},
 		.method = "DELETE",
 		.route = "/api/v1/memory/{note}",
+		.takes = { { "agent" } },
 	},
 	[OP_REMOVE_RUN_MEMORY] = {
 		.name = "remove-run-memory",
@@ -892,6 +916,7 @@ const struct op ops[OPS] = {
 		},
 		.method = "DELETE",
 		.route = "/api/v1/runs/{run}/memory",
+		.takes = { { "agent" } },
 	},
 	[OP_GET_NOTIFY] = {
 		.name = "get-notify",
@@ -910,6 +935,7 @@ const struct op ops[OPS] = {
 		.param = { SOCKET_PARAM, JSON_PARAM },
 		.method = "PUT",
 		.route = "/api/v1/notify",
+		.takes = { { "notify", MEMBER_MAP }, { "add", MEMBER_FLAG } },
 	},
 	[OP_TEST_NOTIFY] = {
 		.name = "test-notify",
@@ -933,6 +959,7 @@ const struct op ops[OPS] = {
 		},
 		.method = "GET",
 		.route = "/api/v1/messages",
+		.takes = { { "limit" }, { "before" } },
 	},
 	[OP_GET_MESSAGE] = {
 		.name = "get-message",
@@ -960,6 +987,39 @@ const struct op *op_find_verb(struct str name)
 	for (const struct op *op = ops; op < ops + OPS; op++)
 		if (op_is_verb(op) && str_eq(name, str_of(op->name)))
 			return op;
+	return NULL;
+}
+
+unsigned op_split_route(const struct op *op, struct str ret[static OP_SEGMENTS_MAX])
+{
+	struct str route = str_of(op->route);
+	unsigned n = 0;
+	for (size_t at = 1; at <= route.n && n < OP_SEGMENTS_MAX;) {
+		size_t end = at;
+		while (end < route.n && route.p[end] != '/')
+			end++;
+		ret[n++] = str_sub(route, at, end);
+		at = end + 1;
+	}
+	return n;
+}
+
+struct str op_placeholder(struct str segment)
+{
+	bool is = segment.n > 2 && segment.p[0] == '{';
+	return is ? str_sub(segment, 1, segment.n - 1) : (struct str){ 0 };
+}
+
+bool op_uses_query(const struct op *op)
+{
+	return !strcmp(op->method, "GET") || !strcmp(op->method, "DELETE");
+}
+
+const struct op_member *op_find_member(const struct op *op, struct str name)
+{
+	for (unsigned i = 0; i < OP_MEMBERS_MAX && op->takes[i].name; i++)
+		if (str_eq(name, str_of(op->takes[i].name)))
+			return &op->takes[i];
 	return NULL;
 }
 

@@ -120,6 +120,20 @@ enum op_within {
 			own */
 };
 
+/* One argument that a request has besides those in its path. */
+enum member_kind {
+	MEMBER_PARAM, /* the parameter of this name, with its kind */
+	MEMBER_FLAG,  /* the others are members of the body that are no parameters */
+	MEMBER_NUMBER,
+	MEMBER_LIST,
+	MEMBER_MAP,
+};
+struct op_member {
+	const char *name;
+	enum member_kind kind;
+};
+enum { OP_MEMBERS_MAX = 8 };
+
 struct op {
 	const char *name;
 	uint8_t role, within;                 /* enum op_role, enum op_within */
@@ -128,11 +142,23 @@ struct op {
 	struct op_param param[OP_PARAMS_MAX]; /* ends with a NULL name */
 	const char *notes;                    /* further help, or NULL */
 	const char *method, *route;           /* "/api/v1/runs/{run}"; NULL: not requested by HTTP */
+	/* The arguments that are not in the path: those of GET and DELETE are in the query, those of other
+	 * methods are members of the body. Ends with a NULL name. */
+	struct op_member takes[OP_MEMBERS_MAX];
 };
 
 extern const struct op ops[OPS];
 bool op_is_verb(const struct op *op);
 const struct op *op_find_verb(struct str name); /* NULL: not a verb */
+
+/* The segments of a row's route; and the name in a segment like "{run}", empty for any other segment. */
+enum { OP_SEGMENTS_MAX = 16 };
+unsigned op_split_route(const struct op *op, struct str ret[static OP_SEGMENTS_MAX]);
+struct str op_placeholder(struct str segment);
+/* Whether requests of the row have their arguments in the query; else in the body. */
+bool op_uses_query(const struct op *op);
+/* What the row takes by this name besides its path; NULL: nothing. */
+const struct op_member *op_find_member(const struct op *op, struct str name);
 
 /* One argument. */
 struct arg {

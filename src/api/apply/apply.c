@@ -143,38 +143,18 @@ static void read_documents(void *arg)
 		apply_send(call);
 }
 
-/* A member of the wrong kind is an error: if it were ignored, the request would not do what the caller asked
- * for. */
-static enum err read_member(struct api_call *call, const char *name, enum val_kind kind,
-			    const struct val **ret)
-{
-	*ret = val_get(&call->body, str_of(name));
-	if (!*ret || (*ret)->kind == kind)
-		return OK;
-	return why_set(call->why, E_INPUT, (*ret)->at, "%s must be %s", name,
-		       kind == VAL_LIST ? "a list" : "true or false");
-}
-
 enum err handle_apply(struct api_call *call, struct api *api)
 {
-	const struct val *dry_run = NULL;
 	struct apply_job *job = arena_alloc(call->arena, sizeof *job);
 	if (!job)
 		return E_NOMEM;
-	*job = (struct apply_job){ .api = api };
-	const struct {
-		const char *name;
-		enum val_kind kind;
-		const struct val **to;
-	} members[] = { { "documents", VAL_LIST, &job->documents }, { "files", VAL_LIST, &job->files },
-			{ "places", VAL_LIST, &job->places },       { "prune", VAL_LIST, &job->prune },
-			{ "gone", VAL_LIST, &job->gone },           { "dry_run", VAL_BOOL, &dry_run } };
-	for (unsigned i = 0; i < ARRAY_LEN(members); i++) {
-		enum err e = read_member(call, members[i].name, members[i].kind, members[i].to);
-		if (e)
-			return e;
-	}
-	job->dry_run = dry_run && dry_run->boolean;
+	*job = (struct apply_job){ .api = api,
+				   .documents = val_get(&call->body, STR("documents")),
+				   .files = val_get(&call->body, STR("files")),
+				   .places = val_get(&call->body, STR("places")),
+				   .prune = val_get(&call->body, STR("prune")),
+				   .gone = val_get(&call->body, STR("gone")),
+				   .dry_run = val_is_true(&call->body, "dry_run") };
 	if (!job->documents)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "the body needs `documents`, a list");
 	job->n = job->documents->list.n;

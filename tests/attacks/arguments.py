@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Attacks by arguments of requests: given twice, in the wrong place, of the wrong kind, or unknown. Each is refused and
+changes nothing, for every operation of the table.
+
+usage: arguments.py ROTA
+"""
+import json
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from checks import check  # noqa: E402
+from rig import Refused, Rig, run_parts  # noqa: E402
+
+ROTA = os.path.abspath(sys.argv[1])
+OPS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src/op/op.c")
+
+
+def operations():
+    """The method, the route and the arguments of every row that has a route."""
+    with open(OPS, encoding="utf-8") as f:
+        text = f.read()
+    for row in re.findall(r"\n\t\[OP_\w+\] = \{\n(.*?)\n\t\},", text, re.S):
+        route = re.search(r'\.route = "/api/v1([^"]*)"', row)
+        if route:
+            takes = re.search(r"\.takes = \{(.*?)\},\n", row, re.S)
+            yield (re.search(r'\.method = "(\w+)"', row)[1], route[1], re.findall(r'\{ "(\w+)"', takes[1]) if takes else [])
+
+
+def document(name):
+    return {"id": name, "expression": "0 0 1 1 *", "action": {"type": "command", "command": ["true"]}}
+
+
+def refused(rig, what, method, path, body=None, has=None):
+    try:
+        answer = rig.ask(method, path, body)
+        check(False, f"{what}: {method} {path} was carried out", answer)
+    except Refused as e:
+        check(e.status == 400 and (not has or has in e.body["detail"]), f"{what}: {method} {path}", e)
+
+
+def with_query(path, *pairs):
+    return path + "?" + "&".join(f"{k}={v}" for k, v in pairs)
+
+
+def every_operation():
+    with Rig(ROTA) as rig:
+        rig.start()
+        for name in ("a", "b"):
+            rig.add(document(name))
+        before = rig.ask("GET", "/schedules")
+        rows = list(operations())
+        check(len(rows) > 35, f"rows of the table: {len(rows)}")
+        for method, route, takes in rows:
+            path = re.sub(r"\{\w+\}", "a", route)
+            in_query = method in ("GET", "DELETE")
+            refused(rig, "unknown in the query", method, with_query(path, ("nonsense", 1)), has="nonsense")
+            for name in re.findall(r"\{(\w+)\}", route):
+                refused(rig, "of the path, in the query", method, with_query(path, (name, "b")), has=name)
+                if not in_query:
+                    refused(rig, "of the path, in the body", method, path, {name: "b"}, has=name)
+            if in_query:
+                refused(rig, "a body", method, path, {"nonsense": 1}, has="body")
+                for name in takes:
+                    refused(rig, "twice in the query", method, with_query(path, (name, 1), (name, 2)), has=name)
+                    refused(rig, "of the query, in the body", method, path, {name: 1})
+            else:
+                refused(rig, "unknown in the body", method, path, {"nonsense": 1}, has="nonsense")
+                for name in takes:
+                    refused(rig, "of the body, in the query", method, with_query(path, (name, "true")), has=name)
+                    refused(rig, "of no kind", method, path, {name: None}, has=name)
+        check(rig.ask("GET", "/schedules") == before, "nothing has changed")
+
+
+def the_cases():
+    with Rig(ROTA) as rig:
+        rig.start()
+        for name in ("a", "b"):
+            rig.add(document(name))
+        refused(rig, "a dry run", "POST", "/apply?dry-run=true", {"documents": [document("c")]})
+        refused(rig, "a dry run", "POST", "/apply?dry_run=true", {"documents": [document("c")]})
+        refused(rig, "a dry run", "POST", "/apply", {"documents": [document("c")], "dry-run": True})
+        refused(rig, "a dry run", "POST", "/apply", {"documents": [document("c")], "dry_run": "yes"})
+        refused(rig, "another schedule", "DELETE", "/schedules/a?schedule=b")
+        refused(rig, "another schedule", "POST", "/schedules/a/run", {"schedule": "b"})
+        refused(rig, "update", "POST", "/schedules", {"document": document("a"), "update": "false"})
+        refused(rig, "a flag", "GET", "/runs?failed=maybe")
+        check({s["id"] for s in rig.ask("GET", "/schedules")["schedules"]} == {"a", "b"}, "both are there, and no other")
+        check(not rig.runs(), "nothing ran")
+        # Twice in the body: Python's dictionaries cannot say it.
+        twice = json.dumps({"document": document("d")})[:-1] + ',"document":' + json.dumps(document("e")) + "}"
+        check(status_of(rig, "POST", "/schedules", twice) == 400, "a member that is given twice is refused")
+
+
+def status_of(rig, method, path, text):
+    from rig import Connection  # noqa: PLC0415
+    c = Connection(rig.socket, 30)
+    c.request(method, "/api/v1" + path, text)
+    try:
+        return c.getresponse().status
+    finally:
+        c.close()
+
+
+sys.exit(run_parts([every_operation, the_cases], sys.argv[2:], 2))
