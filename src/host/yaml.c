@@ -312,6 +312,10 @@ static enum err read_documents(struct yaml_reader *r, struct val *all)
 			return e;
 		if (r->event.type != YAML_DOCUMENT_START_EVENT)
 			continue; /* the start of the stream, the end of a document */
+		if (r->event.data.document_start.tag_directives.start !=
+		    r->event.data.document_start.tag_directives.end)
+			return why_set(r->why, E_INPUT, event_offset(r),
+				       "YAML tags are not supported; remove the TAG directives");
 		struct val *v = val_list_room(all, r->arena);
 		e = v ? next_event(r) : E_NOMEM;
 		if (!e)
@@ -336,6 +340,30 @@ static enum err check_utf8(struct yaml_reader *r)
 	return OK;
 }
 
+/* Whether a line may begin behind this byte: a line break of YAML or a byte order mark ends with it. */
+static bool may_end_line(char c)
+{
+	return c == '\n' || c == '\r' || c == '\x85' || c == '\xA8' || c == '\xA9' || c == '\xBF';
+}
+
+/* libyaml compares every %TAG directive with all earlier ones, so that very many take hours. Tags are not
+ * supported anyway. Such a line may also be in a string, so a few are left to libyaml. */
+static enum err check_tag_directives(struct yaml_reader *r)
+{
+	unsigned n = 0;
+	const char *at;
+	for (struct str rest = r->text; (at = rest.n ? memmem(rest.p, rest.n, "%TAG", 4) : NULL);) {
+		size_t offset = (size_t)(at - r->text.p);
+		n += !offset || may_end_line(at[-1]);
+		if (n > YAML_TAG_LINES_MAX)
+			return why_set(r->why, E_LIMIT, offset,
+				       "more than %d TAG directives; YAML tags are not supported",
+				       YAML_TAG_LINES_MAX);
+		rest = str_from(r->text, offset + 4);
+	}
+	return OK;
+}
+
 enum err yaml_read(struct str text, struct arena *a, struct val *ret, struct why *why)
 {
 	struct yaml_reader r = { .text = text, .arena = a, .why = why };
@@ -343,6 +371,8 @@ enum err yaml_read(struct str text, struct arena *a, struct val *ret, struct why
 	if (text.n > YAML_BYTES_MAX)
 		return why_set(why, E_LIMIT, 0, "the YAML text has more than %u bytes", YAML_BYTES_MAX);
 	enum err e = check_utf8(&r);
+	if (!e)
+		e = check_tag_directives(&r);
 	if (e)
 		return e;
 	if (!yaml_parser_initialize(&r.parser))

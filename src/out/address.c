@@ -3,6 +3,7 @@
 
 const char *const address_words[ADDRESS_KINDS] = {
 	[ADDRESS_PUBLIC] = "a public",
+	[ADDRESS_OWN] = "this machine's own",
 	[ADDRESS_PRIVATE] = "a private",
 	[ADDRESS_SHARED] = "a carrier's internal",
 	[ADDRESS_LOOPBACK] = "a loopback",
@@ -59,21 +60,31 @@ static const struct {
 	{ "::/0", ADDRESS_RESERVED, 0 },
 };
 
-enum address_kind address_kind(const struct ip *ip)
+/* The last row has every address. */
+static unsigned find_row(const struct ip *ip)
 {
 	for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
 		struct net net;
 		bool fine = net_parse(str_of(rows[i].net), &net);
 		assert(fine);
-		if (!net_has(&net, ip))
-			continue;
-		if (!rows[i].v4_at)
-			return rows[i].kind;
-		struct ip v4 = { .byte = { [10] = 0xff, [11] = 0xff } };
-		memcpy(v4.byte + 12, ip->byte + rows[i].v4_at, 4);
-		return address_kind(&v4);
+		if (net_has(&net, ip))
+			return i;
 	}
-	return ADDRESS_RESERVED;
+	return ARRAY_LEN(rows) - 1;
+}
+
+struct ip address_contained(const struct ip *ip)
+{
+	unsigned at = rows[find_row(ip)].v4_at;
+	struct ip v4 = { .byte = { [10] = 0xff, [11] = 0xff } };
+	memcpy(v4.byte + 12, ip->byte + at, 4);
+	return at ? v4 : *ip;
+}
+
+enum address_kind address_kind(const struct ip *ip)
+{
+	struct ip decides = address_contained(ip);
+	return rows[find_row(&decides)].kind;
 }
 
 static bool same_host(struct str a, struct str b)
@@ -83,10 +94,10 @@ static bool same_host(struct str a, struct str b)
 	return str_ieq(a, b);
 }
 
-bool address_allowed(const struct ip *ip, struct str host, const struct peer *allow, unsigned n)
+bool address_allowed(const struct ip *ip, bool own, struct str host, const struct peer *allow, unsigned n)
 {
 	enum address_kind kind = address_kind(ip);
-	if (kind == ADDRESS_PUBLIC)
+	if (kind == ADDRESS_PUBLIC && !own)
 		return true;
 	if (kind == ADDRESS_MULTICAST || kind == ADDRESS_UNSPECIFIED)
 		return false;

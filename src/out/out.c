@@ -2,6 +2,7 @@
 #include "out/out.h"
 #include "out/address.h"
 #include "out/headers.h"
+#include "out/own_address.h"
 #include "out/sign.h"
 #include "out/url.h"
 
@@ -133,9 +134,12 @@ static curl_socket_t open_socket(void *self, curlsocktype purpose, struct curl_s
 	char text[64];
 	if (purpose != CURLSOCKTYPE_IPCXN || !ip_of(&to->addr, &ip, text))
 		return CURL_SOCKET_BAD;
-	if (!address_allowed(&ip, str_of(t->host), t->req->allow, t->req->allowed)) {
+	enum address_kind kind = address_kind(&ip);
+	struct ip decides = address_contained(&ip);
+	bool own = kind == ADDRESS_PUBLIC && own_address(&decides);
+	if (!address_allowed(&ip, own, str_of(t->host), t->req->allow, t->req->allowed)) {
 		if (!t->refused++) {
-			t->kind = address_kind(&ip);
+			t->kind = own ? ADDRESS_OWN : kind;
 			memcpy(t->answer->address, text, sizeof text);
 		}
 		return CURL_SOCKET_BAD;

@@ -515,7 +515,9 @@ def check_kills(base):
 def main():
     if INSIDE:
         ip = shutil.which("ip") or "/usr/sbin/ip"
-        for command in ("link set lo up", f"addr add {PUBLIC}/24 dev lo", "addr add 203.0.113.2/24 dev lo", f"addr add {PRIVATE}/24 dev lo"):
+        # Packets to the public addresses come from another one, so they are not this machine's own for rota-out.
+        for command in ("link set lo up", f"addr add {PRIVATE}/24 dev lo", f"route add local {PUBLIC} dev lo src {PRIVATE}",
+                        f"route add local 203.0.113.2 dev lo src {PRIVATE}"):
             subprocess.run([ip, *command.split()], check=True)
     root = tempfile.mkdtemp(prefix="rota-notify-")
     tools = os.path.join(root, "tools")

@@ -25,7 +25,7 @@ static void check_address(struct str in)
 	if (known) {
 		assert(memcmp(&ours, &libc, sizeof ours) == 0);
 		enum address_kind kind = address_kind(&ours);
-		assert(address_allowed(&ours, STR("x"), NULL, 0) == (kind == ADDRESS_PUBLIC));
+		assert(address_allowed(&ours, false, STR("x"), NULL, 0) == (kind == ADDRESS_PUBLIC));
 	}
 	if (peer_parse(in, &peer, NULL) == OK && !peer.named)
 		assert(net_has(&peer.net, &peer.net.ip) || peer.net.bits < 96);

@@ -380,16 +380,20 @@ def tls(a):
 
 # --- in a network namespace ------------------------------------------------------------------------------------------
 
-PUBLIC, PRIVATE = "203.0.113.1", "10.9.8.7"
+PUBLIC, OWN, PRIVATE = "203.0.113.1", "203.0.113.77", "10.9.8.7"
 
 
 def network():
-    """A network in which 203.0.113.1 exists, and names have the addresses of the test."""
+    """A network in which 203.0.113.1 exists, and names have the addresses of the test. Requests to that address reach
+    this machine, but by its routes it is not one of its own: packets to it come from another address."""
     ip = shutil.which("ip") or "/usr/sbin/ip"
-    for command in ("link set lo up", f"addr add {PUBLIC}/24 dev lo", f"addr add {PRIVATE}/24 dev lo"):
+    for command in ("link set lo up", f"addr add {PRIVATE}/24 dev lo", f"addr add {OWN}/32 dev lo",
+                    f"route add local {PUBLIC} dev lo src {PRIVATE}"):
         subprocess.run([ip, *command.split()], check=True)
     if os.path.exists("/proc/net/if_inet6"):
-        subprocess.run([ip, *"-6 addr add 2001:db8::1/64 dev lo nodad".split()], check=True)
+        for command in ("addr add 2001:db8::77/128 dev lo nodad", "addr add fd00::7/128 dev lo nodad",
+                        "route add local 2001:db8::1 dev lo src fd00::7"):
+            subprocess.run([ip, "-6", *command.split()], check=True)
     files = {"hosts": f"127.0.0.1 localhost\n{PRIVATE} private.test\n127.0.0.1 sneaky.test\n{PUBLIC} public.test\n"
                       f"{PRIVATE} mixed.test\n{PUBLIC} mixed.test\n",
              "resolv.conf": "nameserver 127.0.0.1\noptions timeout:30 attempts:3\n",
@@ -416,6 +420,19 @@ def public_and_private():
     if os.path.exists("/proc/net/if_inet6"):
         status(200, 0, send(Receiver("2001:db8::1").url + "/ok", **quiet), "(2001:db8::1)")
     check(len(public.sent()) == 2, "a public receiver is reached without being allowed")
+    # Public addresses of this machine: what listens on all addresses is reached there, too.
+    own = Receiver(OWN)
+    fault("refused", send(own.url + "/ok", **quiet), f"{OWN} is at this machine's own address ({OWN})")
+    fault("refused", send(f"{public.url}/redirect?to={own.url}/ok", **quiet), "this machine's own address")
+    fault("refused", send(f"http://[::ffff:{OWN}]:{own.port}/ok", **quiet), "this machine's own address")
+    fault("refused", send("http://[64:ff9b::203.0.113.77]/ok", **quiet), "this machine's own address")
+    if os.path.exists("/proc/net/if_inet6"):
+        fault("refused", send(Receiver("2001:db8::77").url + "/ok", **quiet), "this machine's own address")
+    check(own.sent() == [], "nothing was sent there")
+    status(200, 0, send(own.url + "/ok", allow=[OWN]), f"({OWN})")
+    status(200, 0, send(own.url + "/ok", allow=["203.0.113.0/24"]), f"({OWN})")
+    check(len(own.sent()) == 2, "unless it is allowed")
+    public.sent()
     for to in (f"http://{PRIVATE}:{port}/", f"http://127.0.0.1:{port}/", f"http://[::1]:{port}/", f"http://private.test:{port}/",
                f"http://sneaky.test:{port}/", "http://169.254.169.254/latest/meta-data/"):
         fault("refused", send(to, **quiet))

@@ -114,11 +114,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.raw(b"HTTP/9.9\x1b[31m 200 \x1b[31mOK\r\n\r\n")
 
 
+IPV6_FREEBIND = 78
+
+
 class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
     address_family = socket.AF_INET6 if ":" in ADDRESS else socket.AF_INET
 
     def server_bind(self):
+        if ":" in ADDRESS:
+            self.socket.setsockopt(socket.IPPROTO_IPV6, IPV6_FREEBIND, 1)  # for an address that is only a route
         socket.socket.bind(self.socket, self.server_address)  # the server does not look up its own name
         self.server_name, self.server_port = self.server_address[:2]
 

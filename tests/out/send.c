@@ -93,7 +93,8 @@ TEST(kinds_of_addresses)
 		CHECK_AT(rows[i].line, ip_parse(str_of(rows[i].ip), &ip));
 		enum address_kind kind = address_kind(&ip);
 		CHECK_INT_AT(rows[i].line, kind, rows[i].want);
-		CHECK_INT_AT(rows[i].line, address_allowed(&ip, STR("x"), NULL, 0), kind == ADDRESS_PUBLIC);
+		CHECK_INT_AT(rows[i].line, address_allowed(&ip, false, STR("x"), NULL, 0),
+			     kind == ADDRESS_PUBLIC);
 	}
 	for (unsigned i = 0; i < ADDRESS_KINDS; i++)
 		CHECK(address_words[i]);
@@ -131,7 +132,8 @@ TEST(allowed_addresses)
 		CHECK_INT_AT(rows[i].line, peer_parse(STR("192.0.2.1"), &allow[0], NULL), OK);
 		CHECK_INT_AT(rows[i].line, peer_parse(str_of(rows[i].allow), &allow[1], NULL), OK);
 		CHECK_AT(rows[i].line, ip_parse(str_of(rows[i].ip), &ip));
-		CHECK_INT_AT(rows[i].line, address_allowed(&ip, str_of(rows[i].host), allow, 2), rows[i].may);
+		CHECK_INT_AT(rows[i].line, address_allowed(&ip, false, str_of(rows[i].host), allow, 2),
+			     rows[i].may);
 	}
 }
 
