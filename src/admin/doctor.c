@@ -75,14 +75,14 @@ static void print_checks(struct cli_call *call, const struct val *list)
 	for (unsigned i = 0; i < list->list.n; i++) {
 		const struct val *c = &list->list.item[i];
 		const char *advice = val_text(call->arena, c, "advice");
-		fprintf(call->out, "%-5s %-14s ", val_text(call->arena, c, "state"),
-			val_text(call->arena, c, "check"));
-		print_safe(call->out, str_of(val_text(call->arena, c, "text")));
+		print(call->out, "%-5s %-14s ", val_text(call->arena, c, "state"),
+		      val_text(call->arena, c, "check"));
+		print_text(call->out, str_of(val_text(call->arena, c, "text")));
 		if (advice) {
-			fputs("; ", call->out);
-			print_safe(call->out, str_of(advice));
+			print(call->out, "; ");
+			print_text(call->out, str_of(advice));
 		}
-		fputc('\n', call->out);
+		print(call->out, "\n");
 	}
 }
 
@@ -120,10 +120,13 @@ enum err verb_doctor(struct cli_call *call)
 	for (unsigned i = 0; i < v.list.n; i++)
 		bad += !strcmp(val_text(call->arena, &v.list.item[i], "state"),
 			       check_state_words[CHECK_FAIL]);
-	if (call->json)
-		fprintf(call->out, "{\"ok\":%s,\"checks\":%s}\n", bad ? "false" : "true", buf_str(&whole).p);
-	else
+	if (call->json) {
+		print(call->out, "{\"ok\":%s,\"checks\":", bad ? "false" : "true");
+		print_json(call->out, buf_str(&whole));
+		print(call->out, "}\n");
+	} else {
 		print_checks(call, &v);
+	}
 	return bad ? why_set(call->why, E_CONFLICT, WHY_NOWHERE, "%u of %u checks failed", bad, v.list.n)
 		   : OK;
 }

@@ -77,7 +77,7 @@ static void record_result(struct watch *w, struct watched_file *f, enum err e)
 		err_describe(e, w->call.why, w->call.source, &text);
 		update_problem(w, PROBLEM_OPEN, f->path,
 			       text.failed ? "the file could not be applied" : buf_str(&text).p);
-		fprintf(stderr, "rota: %s\n", text.failed ? f->path : text.p);
+		print(stderr, "rota: %s\n", text.failed ? f->path : text.p);
 	} else if (f->problem) {
 		update_problem(w, PROBLEM_CLOSE, f->path, NULL);
 	}

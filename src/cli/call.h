@@ -4,8 +4,7 @@
 #include "host/settings.h"
 #include "host/zoneinfo.h"
 #include "op/op.h"
-
-#include <stdio.h>
+#include "sys/print.h"
 
 struct cli_call {
 	struct op_args args;

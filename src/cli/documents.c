@@ -50,7 +50,7 @@ enum err documents_check_expression(struct cli_call *call, struct str text)
 
 void documents_warn_of_more(void)
 {
-	fputs("rota: warning: there may be more warnings, which are not shown\n", stderr);
+	print(stderr, "rota: warning: there may be more warnings, which are not shown\n");
 }
 
 static void print_warnings(struct cli_call *call, const struct doc_list *list, bool placed)

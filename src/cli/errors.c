@@ -9,14 +9,14 @@ static void print_message(FILE *to, const char *kind, enum err e, const struct w
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	err_describe(e, why, source, &text);
-	fputs("rota: ", to);
+	print(to, "rota: ");
 	if (source_name && why->at != WHY_NOWHERE) {
-		print_safe(to, str_of(source_name));
-		fputs(": ", to);
+		print_text(to, str_of(source_name));
+		print(to, ": ");
 	}
-	fputs(kind, to);
-	print_safe(to, buf_str(&text));
-	fputc('\n', to);
+	print(to, "%s", kind);
+	print_indented(to, buf_str(&text), 6);
+	print(to, "\n");
 }
 
 void print_error(FILE *to, enum err e, const struct why *why, struct str source, const char *source_name)

@@ -13,22 +13,22 @@
 
 static void print_help(FILE *to)
 {
-	fputs("rota: the duty roster for agents\n\nusage: rota VERB [ARGUMENTS]\n\n", to);
+	print(to, "rota: the duty roster for agents\n\nusage: rota VERB [ARGUMENTS]\n\n");
 	for (const struct op *op = ops; op < ops + OPS; op++)
 		if (op_is_verb(op))
-			fprintf(to, "  %-10s %s\n", op->name, op->summary);
-	fputs("\n`rota VERB --help` describes a verb and its options.\n", to);
+			print(to, "  %-10s %s\n", op->name, op->summary);
+	print(to, "\n`rota VERB --help` describes a verb and its options.\n");
 }
 
 static void print_verb_help(FILE *to, const struct op *op)
 {
-	fprintf(to, "rota %s: %s\n\nusage: rota %s", op->name, op->summary, op->name);
+	print(to, "rota %s: %s\n\nusage: rota %s", op->name, op->summary, op->name);
 	for (const struct op_param *p = op->param; p->name; p++) {
 		bool bare = p->positional || p->kind == PARAM_WORDS;
-		fprintf(to, " %s%s%s%s%s%s", p->required ? "" : "[", bare ? "" : "--", bare ? "" : p->name,
-			p->value && !bare ? " " : "", p->value ? p->value : "", p->required ? "" : "]");
+		print(to, " %s%s%s%s%s%s", p->required ? "" : "[", bare ? "" : "--", bare ? "" : p->name,
+		      p->value && !bare ? " " : "", p->value ? p->value : "", p->required ? "" : "]");
 	}
-	fputs("\n\n", to);
+	print(to, "\n\n");
 	for (const struct op_param *p = op->param; p->name; p++) {
 		char left[48], letter[8] = "";
 		if (p->letter)
@@ -36,11 +36,14 @@ static void print_verb_help(FILE *to, const struct op *op)
 		bool bare = p->positional || p->kind == PARAM_WORDS;
 		snprintf(left, sizeof left, "%s%s%s%s%s", letter, bare ? "" : "--", bare ? "" : p->name,
 			 p->value && !bare ? " " : "", p->value ? p->value : "");
-		fprintf(to, "  %-20s %s\n", left, p->help);
+		print(to, "  %-20s %s\n", left, p->help);
 	}
-	if (op->notes)
-		fprintf(to, "\n%s\n", op->notes);
-	fprintf(to, "\nexample: %s\n", op->example);
+	if (op->notes) {
+		print(to, "\n");
+		print_lines(to, str_of(op->notes));
+		print(to, "\n");
+	}
+	print(to, "\nexample: %s\n", op->example);
 }
 
 /* Finds the option in the text NAME or NAME=VALUE, and sets *value to VALUE or NULL. */
@@ -233,10 +236,10 @@ static int print_unknown_verb(const char *name)
 	for (const struct op *op = ops; op < ops + OPS && !near; op++)
 		if (op_is_verb(op) && str_distance(str_of(name), str_of(op->name), 2) <= 2)
 			near = op;
-	fputs("rota: '", stderr);
-	print_safe(stderr, str_of(name));
-	fprintf(stderr, "' is not a verb%s%s%s; `rota --help` lists them\n", near ? " (near: " : "",
-		near ? near->name : "", near ? ")" : "");
+	print(stderr, "rota: '");
+	print_text(stderr, str_of(name));
+	print(stderr, "' is not a verb%s%s%s; `rota --help` lists them\n", near ? " (near: " : "",
+	      near ? near->name : "", near ? ")" : "");
 	return err_table[E_INPUT].exit_code;
 }
 
@@ -271,7 +274,7 @@ int cli_main(int argc, char **argv, const struct cli_verb_row *more)
 			code = run_verb(op, find_run(op, more), rest);
 	}
 	if (fflush(stdout) != 0 || ferror(stdout)) {
-		fprintf(stderr, "rota: cannot write the output: %s\n", strerror(errno));
+		print(stderr, "rota: cannot write the output: %s\n", strerror(errno));
 		return err_table[E_IO].exit_code;
 	}
 	return code;

@@ -2,34 +2,10 @@
 #include "cli/table.h"
 
 #include "base/array.h"
-#include "base/utf8.h"
 #include "core/when/iso.h"
 #include "sys/clock.h"
 
 #include <string.h>
-
-void print_safe(FILE *to, struct str s)
-{
-	while (s.n) {
-		unsigned n = utf8_length(s);
-		unsigned char c = (unsigned char)s.p[0];
-		bool c1 = n == 2 && c == 0xC2 && (unsigned char)s.p[1] < 0xA0;
-		if (n == 0 || c == 127 || c1 || (c < 32 && c != '\n'))
-			fprintf(to, "\\x%02x", c);
-		else
-			fwrite(s.p, 1, n, to);
-		s = str_from(s, n && !c1 ? n : 1);
-	}
-}
-
-/* The number of characters, which may have several bytes. */
-static size_t text_width(const char *z)
-{
-	size_t n = 0;
-	for (; *z; z++)
-		n += ((unsigned char)*z & 0xC0) != 0x80;
-	return n;
-}
 
 struct table table_new(unsigned columns, const char *const *heading)
 {
@@ -53,17 +29,17 @@ void table_print(const struct table *t, FILE *out)
 	size_t wide[TABLE_COLUMNS_MAX] = { 0 };
 	for (unsigned r = 0; r < t->n; r++)
 		for (unsigned c = 0; c < t->columns; c++) {
-			size_t w = text_width(t->cell[r * t->columns + c]);
+			size_t w = print_width(str_of(t->cell[r * t->columns + c]));
 			wide[c] = w > wide[c] ? w : wide[c];
 		}
 	for (unsigned r = 0; r < t->n; r++) {
 		for (unsigned c = 0; c < t->columns; c++) {
 			const char *text = t->cell[r * t->columns + c];
-			print_safe(out, str_of(text));
+			print_text(out, str_of(text));
 			if (c + 1 < t->columns)
-				fprintf(out, "%*s", (int)(wide[c] - text_width(text) + 2), "");
+				print(out, "%*s", (int)(wide[c] - print_width(str_of(text)) + 2), "");
 		}
-		fputc('\n', out);
+		print(out, "\n");
 	}
 }
 

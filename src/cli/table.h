@@ -3,8 +3,7 @@
 #include "base/arena.h"
 #include "base/val.h"
 #include "core/when/zone/zones.h"
-
-#include <stdio.h>
+#include "sys/print.h"
 
 enum { TABLE_COLUMNS_MAX = 8, TABLE_ROWS_MAX = 10000 };
 
@@ -21,8 +20,6 @@ void table_row(struct table *t, const char *const *cell);
 void table_print(const struct table *t, FILE *out);
 void table_free(struct table *t);
 
-/* Writes a text with control characters and invalid UTF-8 escaped. */
-void print_safe(FILE *to, struct str s);
 /* A member of a JSON object as text; NULL: it is missing or null. */
 const char *val_text(struct arena *a, const struct val *map, const char *name);
 /* Like val_text, with newlines replaced by spaces. */

@@ -592,9 +592,9 @@ def check_pause():
 def check_pause_notes():
     """A note is shown with its pause, survives edits and ends with the pause."""
     good("pause", "p3", "--note", "waits for\nthe disk", has="p3: paused: waits for the disk\n")
-    good("show", "p3", has="note: waits for\nthe disk\n")
+    good("show", "p3", has="  note: waits for\n        the disk\n")
     check(re.search(r"^p3 +paused +- +waits for the disk$", good("ls").out, re.M), "ls shows the note", rota("ls"))
-    good("why", "p3", has=("skipped/paused", "note: waits for\nthe disk\n"))
+    good("why", "p3", has=("skipped/paused", "  note: waits for\n        the disk\n"))
     check(ask("why", "p3")["note"] == ask("show", "p3")["note"] == "waits for\nthe disk", "the note in JSON")
     good(has=("PAUSED", "waits for the disk"))
     check(ask("status")["paused_with_note"] == [{"schedule": "p3", "paused_until": None, "note": "waits for\nthe disk"}],

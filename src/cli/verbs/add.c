@@ -206,14 +206,14 @@ bool warn_if_blocked(struct cli_call *call, const struct val *answer, struct str
 	const char *blocked = val_text(call->arena, answer, "blocked");
 	if (!blocked)
 		return false;
-	fputs("rota: ", stderr);
-	print_safe(stderr, file);
-	fputs(file.n ? ": warning: " : "warning: ", stderr);
-	print_safe(stderr, str_of(blocked));
-	fprintf(stderr, ": schedule '%s' is accepted, but blocked", val_text(call->arena, answer, "id"));
+	print(stderr, "rota: ");
+	print_text(stderr, file);
+	print(stderr, "%s", file.n ? ": warning: " : "warning: ");
+	print_text(stderr, str_of(blocked));
+	print(stderr, ": schedule '%s' is accepted, but blocked", val_text(call->arena, answer, "id"));
 	if (file.n)
-		fprintf(stderr, ", at line %u", line);
-	fputc('\n', stderr);
+		print(stderr, ", at line %u", line);
+	print(stderr, "\n");
 	return true;
 }
 
@@ -222,13 +222,13 @@ static void print_turn(struct cli_call *call, const struct val *v)
 	const char *agent = val_text(call->arena, v, "agent"), *message = val_line(call->arena, v, "message");
 	if (!message)
 		return;
-	fprintf(call->out, "  agent       %s\n  message     ", agent ? agent : "none");
-	print_safe(call->out, str_of(message));
+	print(call->out, "  agent       %s\n  message     ", agent ? agent : "none");
+	print_text(call->out, str_of(message));
 	const struct val *budget = val_get(v, STR("budget"));
 	_cleanup_(buf_free) struct buf text = { 0 };
 	if (budget && budget->kind != VAL_NULL)
 		json_write(&text, budget);
-	fprintf(call->out, "\n  budget      %s\n", text.n ? buf_str(&text).p : "none");
+	print(call->out, "\n  budget      %s\n", text.n ? buf_str(&text).p : "none");
 }
 
 static void print_command(struct cli_call *call, const struct val *v)
@@ -236,18 +236,18 @@ static void print_command(struct cli_call *call, const struct val *v)
 	const struct val *c = val_get(v, STR("command"));
 	if (!c)
 		return;
-	fputs("  command     ", call->out);
+	print(call->out, "  command     ");
 	if (c->kind == VAL_STR)
-		print_safe(call->out, c->str);
+		print_text(call->out, c->str);
 	for (unsigned i = 0; c->kind == VAL_LIST && i < c->list.n; i++) {
-		fputs(i ? " " : "", call->out);
-		print_safe(call->out, c->list.item[i].str);
+		print(call->out, "%s", i ? " " : "");
+		print_text(call->out, c->list.item[i].str);
 	}
 	if (val_get(v, STR("directory"))) {
-		fputs("\n  directory   ", call->out);
-		print_safe(call->out, str_of(val_text(call->arena, v, "directory")));
+		print(call->out, "\n  directory   ");
+		print_text(call->out, str_of(val_text(call->arena, v, "directory")));
 	}
-	fputc('\n', call->out);
+	print(call->out, "\n");
 }
 
 /* A time in this machine's zone, and in the schedule's zone if they differ. */
@@ -265,27 +265,28 @@ static const char *local_and_zone_time(struct cli_call *call, struct str iso, st
 static void print_targets(struct cli_call *call, const struct val *list)
 {
 	unsigned n = list && list->kind == VAL_LIST ? list->list.n : 0;
-	fputs(n ? "  on failure  notify " : "  on failure  no notification; `rota` shows it", call->out);
+	print(call->out, "%s",
+	      n ? "  on failure  notify " : "  on failure  no notification; `rota` shows it");
 	for (unsigned i = 0; i < n; i++) {
-		fputs(i ? ", " : "", call->out);
-		print_safe(call->out, list->list.item[i].str);
+		print(call->out, "%s", i ? ", " : "");
+		print_text(call->out, list->list.item[i].str);
 	}
-	fputc('\n', call->out);
+	print(call->out, "\n");
 }
 
 void show_added(struct cli_call *call, const struct val *v)
 {
 	const char *zone = val_text(call->arena, v, "timezone");
 	const struct val *next = val_get(v, STR("next"));
-	fprintf(call->out, "%s: %s\n", val_text(call->arena, v, "id"), val_text(call->arena, v, "result"));
+	print(call->out, "%s: %s\n", val_text(call->arena, v, "id"), val_text(call->arena, v, "result"));
 	print_turn(call, v);
 	print_command(call, v);
-	fprintf(call->out, "  zone        %s\n", zone);
-	fprintf(call->out, "  timeout     %s s; missed: %s; overlap: %s; 1 try + %s retries\n",
-		val_text(call->arena, v, "timeout"), val_text(call->arena, v, "missed_schedule_policy"),
-		val_text(call->arena, v, "overlap"), val_text(call->arena, v, "retries"));
+	print(call->out, "  zone        %s\n", zone);
+	print(call->out, "  timeout     %s s; missed: %s; overlap: %s; 1 try + %s retries\n",
+	      val_text(call->arena, v, "timeout"), val_text(call->arena, v, "missed_schedule_policy"),
+	      val_text(call->arena, v, "overlap"), val_text(call->arena, v, "retries"));
 	print_targets(call, val_get(v, STR("notified")));
 	for (unsigned i = 0; next && next->kind == VAL_LIST && i < next->list.n; i++)
-		fprintf(call->out, "  %s %s\n", i ? "           " : "next       ",
-			local_and_zone_time(call, next->list.item[i].str, str_of(zone)));
+		print(call->out, "  %s %s\n", i ? "           " : "next       ",
+		      local_and_zone_time(call, next->list.item[i].str, str_of(zone)));
 }

@@ -28,12 +28,11 @@ void show_agents(struct cli_call *call, const struct val *v)
 	if (t.n > 1)
 		table_print(&t, call->out);
 	else if (op_arg(&call->args, "after")->given)
-		fprintf(call->out, "No agents after '%.*s'.\n",
-			STR_SHORT(op_arg(&call->args, "after")->text));
+		print(call->out, "No agents after '%.*s'.\n", STR_SHORT(op_arg(&call->args, "after")->text));
 	else
-		fputs("No agents. `rota apply -f FILE` adds agents from a file.\n", call->out);
+		print(call->out, "No agents. `rota apply -f FILE` adds agents from a file.\n");
 	if (val_get(v, STR("after")))
-		fprintf(call->out, "More: --after '%s'\n", val_text(call->arena, v, "after"));
+		print(call->out, "More: --after '%s'\n", val_text(call->arena, v, "after"));
 }
 
 /* Prints one key per line, and the prompt last, unchanged. */
@@ -46,19 +45,19 @@ static void print_definition(struct cli_call *call, const struct val *d)
 		if (&p->value == prompt || str_eq(p->key, STR("name")))
 			continue;
 		json_write(&text, &p->value);
-		fprintf(call->out, "  %.*s: ", STR_ARG(p->key));
-		print_safe(call->out, p->value.kind == VAL_STR ? p->value.str : buf_str(&text));
-		fputc('\n', call->out);
+		print(call->out, "  %.*s: ", STR_ARG(p->key));
+		print_text(call->out, p->value.kind == VAL_STR ? p->value.str : buf_str(&text));
+		print(call->out, "\n");
 		buf_free(&text);
 	}
 	if (!prompt || prompt->kind != VAL_STR)
 		return;
 	struct str rest = prompt->str, line;
-	fputs("  prompt:\n", call->out);
+	print(call->out, "  prompt:\n");
 	while (str_line(&rest, &line)) {
-		fputs("    ", call->out);
-		print_safe(call->out, line);
-		fputc('\n', call->out);
+		print(call->out, "    ");
+		print_text(call->out, line);
+		print(call->out, "\n");
 	}
 }
 
@@ -66,15 +65,15 @@ void show_agent(struct cli_call *call, const struct val *v)
 {
 	const struct val *d = val_get(v, STR("definition"));
 	const char *blocked = val_text(call->arena, v, "blocked"), *from = val_text(call->arena, v, "source");
-	fputs("agent ", call->out);
-	print_safe(call->out, str_of(val_text(call->arena, v, "name")));
-	fprintf(call->out, ": %s\n", blocked ? "blocked" : "ready");
+	print(call->out, "agent ");
+	print_text(call->out, str_of(val_text(call->arena, v, "name")));
+	print(call->out, ": %s\n", blocked ? "blocked" : "ready");
 	if (blocked)
-		fprintf(call->out, "  blocked: %s\n", blocked);
+		print(call->out, "  blocked: %s\n", blocked);
 	if (from) {
-		fputs("  from: ", call->out);
-		print_safe(call->out, str_of(from));
-		fprintf(call->out, ", line %s\n", val_text(call->arena, v, "line"));
+		print(call->out, "  from: ");
+		print_text(call->out, str_of(from));
+		print(call->out, ", line %s\n", val_text(call->arena, v, "line"));
 	}
 	if (d && d->kind == VAL_MAP)
 		print_definition(call, d);
@@ -99,10 +98,10 @@ static void print_checked(struct cli_call *call, const struct document *item)
 	const struct val *d = NULL;
 	if (json_read(item->text, call->arena, &document, NULL) == OK)
 		d = val_get(&document, STR("agent"));
-	print_safe(call->out, item->id);
-	fputs(": ", call->out);
-	print_safe(call->out, str_of(item->file));
-	fprintf(call->out, ", line %u\n", item->line);
+	print_text(call->out, item->id);
+	print(call->out, ": ");
+	print_text(call->out, str_of(item->file));
+	print(call->out, ", line %u\n", item->line);
 	if (d)
 		print_definition(call, d);
 }
@@ -128,20 +127,24 @@ static enum err check_files(struct cli_call *call, const struct arg *files)
 			print_error(stderr, e, call->why, call->source, call->source_name);
 	}
 	if (call->json)
-		fputs("{\"agents\":[", call->out);
+		print(call->out, "{\"agents\":[");
 	for (unsigned i = 0; i < docs.agents.n; i++) {
 		const struct document *item = &docs.agents.item[i];
 		if (!call->json) {
 			print_checked(call, item);
 			continue;
 		}
-		_cleanup_(buf_free) struct buf file = { 0 };
-		json_write_str(&file, str_of(item->file));
-		fprintf(call->out, "%s{\"file\":%s,\"line\":%u,%.*s", i ? "," : "",
-			file.failed ? "\"\"" : file.p, item->line, STR_ARG(str_from(item->text, 1)));
+		_cleanup_(buf_free) struct buf json = { 0 };
+		buf_addf(&json, "%s{\"file\":", i ? "," : "");
+		json_write_str(&json, str_of(item->file));
+		buf_addf(&json, ",\"line\":%u,%.*s", item->line, STR_ARG(str_from(item->text, 1)));
+		print_json(call->out, buf_str(&json));
 	}
-	if (call->json)
-		fprintf(call->out, "],\"errors\":[%s]}\n", errors.n && !errors.failed ? errors.p : "");
+	if (call->json) {
+		print(call->out, "],\"errors\":[");
+		print_json(call->out, buf_str(&errors));
+		print(call->out, "]}\n");
+	}
 	if (bad && files->count > 1) {
 		call->source_name = NULL;
 		return why_set(call->why, first, WHY_NOWHERE, "%u of %u files have errors", bad,

@@ -55,9 +55,9 @@ static void print_value(struct cli_call *call, const struct val *v)
 	size_t n = text.n < SHOWN ? text.n : SHOWN;
 	while (n < text.n && n > 0 && ((unsigned char)text.p[n] & 0xC0) == 0x80)
 		n--;
-	print_safe(call->out, str_sub(buf_str(&text), 0, n));
+	print_text(call->out, str_sub(buf_str(&text), 0, n));
 	if (n < text.n)
-		fprintf(call->out, "... (%zu bytes)", text.n);
+		print(call->out, "... (%zu bytes)", text.n);
 	buf_free(&text);
 }
 
@@ -78,23 +78,23 @@ static void print_changes(struct cli_call *call, const struct val *changes, cons
 		const struct val *from = val_get(change, STR("from")), *to = val_get(change, STR("to"));
 		if (!strcmp(val_text(call->arena, change, "key"), name))
 			continue;
-		fprintf(call->out, "    %s: ", val_text(call->arena, change, "key"));
+		print(call->out, "    %s: ", val_text(call->arena, change, "key"));
 		if (from->kind != VAL_NULL)
 			print_value(call, from);
-		fputs(from->kind != VAL_NULL ? " -> " : "", call->out);
+		print(call->out, "%s", from->kind != VAL_NULL ? " -> " : "");
 		if (to->kind != VAL_NULL)
 			print_value(call, to);
 		else
-			fputs("(removed)", call->out);
-		fputc('\n', call->out);
+			print(call->out, "(removed)");
+		print(call->out, "\n");
 	}
 }
 
 static void print_item(struct cli_call *call, unsigned k, const char *kind, const char *name)
 {
-	fprintf(call->out, "%s %s", signs[k].sign, kind);
-	print_safe(call->out, str_of(name));
-	fprintf(call->out, ": %s\n", signs[k].words);
+	print(call->out, "%s %s", signs[k].sign, kind);
+	print_text(call->out, str_of(name));
+	print(call->out, ": %s\n", signs[k].words);
 }
 
 /* Prints a diff. Unchanged items of a long list are counted, but not printed. */
@@ -119,9 +119,9 @@ void show_applied(struct cli_call *call, const struct val *v)
 	unsigned count[ARRAY_LEN(signs)] = { 0 };
 	print_items(call, val_get(v, STR("agents")), "agent ", "name", count);
 	print_items(call, val_get(v, STR("schedules")), "", "id", count);
-	fprintf(call->out, "%u added, %u changed, %u unchanged", count[0], count[1], count[UNCHANGED]);
+	print(call->out, "%u added, %u changed, %u unchanged", count[0], count[1], count[UNCHANGED]);
 	for (unsigned k = REMOVED; k < UNCHANGED; k++)
 		if (count[k])
-			fprintf(call->out, ", %u %s", count[k], signs[k].words);
-	fputs(val_is_true(v, "dry_run") ? "; nothing was applied (--dry-run)\n" : "\n", call->out);
+			print(call->out, ", %u %s", count[k], signs[k].words);
+	print(call->out, "%s\n", val_is_true(v, "dry_run") ? "; nothing was applied (--dry-run)" : "");
 }

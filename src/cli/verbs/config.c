@@ -87,7 +87,7 @@ static void write_json(const struct settings *s, const struct val *notify, struc
 	buf_add(out, STR("}}\n"));
 }
 
-static void write_text(const struct settings *s, const struct val *notify, struct buf *out)
+static enum err print_settings(const struct settings *s, const struct val *notify, FILE *to)
 {
 	for (unsigned i = 0; config_settings[i].key.name; i++) {
 		const struct key *k = &config_settings[i].key;
@@ -101,9 +101,11 @@ static void write_text(const struct settings *s, const struct val *notify, struc
 			keys_show(k, &s->config, &value);
 			write_origin(s, i, &where);
 		}
-		buf_addf(out, "%-20s %-32s %s\n", k->name, buf_str(&value).p, buf_str(&where).p);
-		out->failed |= value.failed || where.failed;
+		if (value.failed || where.failed)
+			return E_NOMEM;
+		print(to, "%-20s %-32s %s\n", k->name, buf_str(&value).p, buf_str(&where).p);
 	}
+	return OK;
 }
 
 enum err verb_config(struct cli_call *call)
@@ -112,13 +114,12 @@ enum err verb_config(struct cli_call *call)
 	enum err e = cli_settings(call, &s);
 	if (e)
 		return e;
+	if (!call->json)
+		return print_settings(&s, stored_notify(call, &s), call->out);
 	_cleanup_(buf_free) struct buf out = { 0 };
-	if (call->json)
-		write_json(&s, stored_notify(call, &s), &out);
-	else
-		write_text(&s, stored_notify(call, &s), &out);
+	write_json(&s, stored_notify(call, &s), &out);
 	if (out.failed)
 		return E_NOMEM;
-	fwrite(out.p, 1, out.n, call->out);
+	print_json(call->out, buf_str(&out));
 	return OK;
 }

@@ -94,7 +94,7 @@ static enum err print_output(struct cli_call *call, enum err e, struct buf *out)
 	if (!e && out->failed)
 		e = E_NOMEM;
 	if (!e && out->n)
-		fwrite(out->p, 1, out->n, call->out);
+		print_for_program(call->out, buf_str(out));
 	return e;
 }
 

@@ -15,20 +15,20 @@ static void print_event(struct cli_call *call, const struct val *v, struct str t
 	static const char *const members[] = { "schedule", "run",   "problem", "outcome",
 					       "reason",   "count", "text" };
 	if (call->json || !v) {
-		fwrite(text.p, 1, text.n, call->out);
-		fputc('\n', call->out);
+		print_json(call->out, text);
+		print(call->out, "\n");
 		return;
 	}
 	const char *type = val_text(call->arena, v, "type");
-	fprintf(call->out, "%s  %s", cli_time(call, val_text(call->arena, v, "time")), type ? type : "?");
+	print(call->out, "%s  %s", cli_time(call, val_text(call->arena, v, "time")), type ? type : "?");
 	for (unsigned i = 0; i < ARRAY_LEN(members); i++) {
 		const char *member = val_text(call->arena, v, members[i]);
 		if (member) {
-			fputs("  ", call->out);
-			print_safe(call->out, str_of(member));
+			print(call->out, "  ");
+			print_text(call->out, str_of(member));
 		}
 	}
-	fputc('\n', call->out);
+	print(call->out, "\n");
 }
 
 /* A stream of events. After a restart of the daemon it continues after the last event that was seen. */
@@ -47,7 +47,7 @@ static bool on_event(void *ctx, const struct sse_event *e)
 	if (e->id.n && e->id.n < 32)
 		snprintf(f->seen, sizeof f->seen, "Last-Event-ID: %.*s", STR_ARG(e->id));
 	if (f->lost)
-		fputs("rota: the daemon is back\n", stderr);
+		print(stderr, "rota: the daemon is back\n");
 	f->lost = false;
 	f->tries = 0;
 	if (str_eq(e->event, STR("hello")))
@@ -86,7 +86,7 @@ static bool wait_for_daemon(struct event_stream *f, enum err e)
 	if (f->closed || !f->seen[0] || !retry || f->tries++ == CLIENT_RETRIES_MAX)
 		return false;
 	if (!f->lost)
-		fputs("rota: lost the connection to the daemon; waiting for it\n", stderr);
+		print(stderr, "rota: lost the connection to the daemon; waiting for it\n");
 	f->lost = true;
 	nanosleep(&(struct timespec){ 0, CLIENT_RETRY_MS * 1000000L }, NULL);
 	return true;
@@ -124,7 +124,7 @@ enum err verb_events(struct cli_call *call)
 	enum err e = remote_ask(call, (struct str){ 0 }, &text, &v);
 	const struct val *list = e ? NULL : val_get(&v, STR("events"));
 	if (!e && call->json)
-		fwrite(text.p, 1, text.n, call->out);
+		print_json(call->out, text);
 	for (unsigned i = 0; list && !call->json && i < list->list.n; i++)
 		print_event(call, &list->list.item[i], (struct str){ 0 });
 	return e;

@@ -93,20 +93,20 @@ static void print_memory(struct cli_call *call, const struct val *note)
 	struct arena *a = call->arena;
 	const struct val *tags = val_get(note, STR("tags"));
 	const char *run = val_text(a, note, "run"), *schedule = val_text(a, note, "schedule");
-	fprintf(call->out, "  %-4s", val_text(a, note, "number"));
-	print_safe(call->out, str_of(val_line(a, note, "text")));
-	fputs("\n      ", call->out);
-	print_safe(call->out, str_of(val_text(a, note, "agent")));
-	fprintf(call->out, ", %s, by %s", cli_time(call, val_text(a, note, "at")), run ? run : "a person");
+	print(call->out, "  %-4s", val_text(a, note, "number"));
+	print_text(call->out, str_of(val_line(a, note, "text")));
+	print(call->out, "\n      ");
+	print_text(call->out, str_of(val_text(a, note, "agent")));
+	print(call->out, ", %s, by %s", cli_time(call, val_text(a, note, "at")), run ? run : "a person");
 	if (schedule) {
-		fputs(" of ", call->out);
-		print_safe(call->out, str_of(schedule));
+		print(call->out, " of ");
+		print_text(call->out, str_of(schedule));
 	}
 	for (unsigned i = 0; tags && i < tags->list.n; i++) {
-		fputs(i ? ", " : "; tags: ", call->out);
-		print_safe(call->out, tags->list.item[i].str);
+		print(call->out, "%s", i ? ", " : "; tags: ");
+		print_text(call->out, tags->list.item[i].str);
 	}
-	fputc('\n', call->out);
+	print(call->out, "\n");
 }
 
 void show_memory(struct cli_call *call, const struct val *answer)
@@ -120,13 +120,13 @@ void show_memories(struct cli_call *call, const struct val *answer)
 	for (unsigned i = 0; notes && i < notes->list.n; i++)
 		print_memory(call, &notes->list.item[i]);
 	if (!notes || !notes->list.n)
-		fputs("No notes.\n", call->out);
+		print(call->out, "No notes.\n");
 	if (val_get(answer, STR("before")))
-		fprintf(call->out, "More: --before %s\n", val_text(call->arena, answer, "before"));
+		print(call->out, "More: --before %s\n", val_text(call->arena, answer, "before"));
 }
 
 void show_removed_notes(struct cli_call *call, const struct val *answer)
 {
 	const char *n = val_text(call->arena, answer, "removed");
-	fprintf(call->out, "%s %s removed\n", n, strcmp(n, "1") ? "notes" : "note");
+	print(call->out, "%s %s removed\n", n, strcmp(n, "1") ? "notes" : "note");
 }

@@ -21,5 +21,5 @@ enum err verb_next_check(struct cli_call *call)
 void show_next_check(struct cli_call *call, const struct val *v)
 {
 	const char *next = cli_time(call, val_text(call->arena, v, "next"));
-	fprintf(call->out, "%s: next at %s\n", val_text(call->arena, v, "schedule"), next ? next : "-");
+	print(call->out, "%s: next at %s\n", val_text(call->arena, v, "schedule"), next ? next : "-");
 }

@@ -107,13 +107,13 @@ static enum err test_targets(struct cli_call *call)
 		buf_add(&all, text);
 		if (call->json)
 			continue;
-		fprintf(call->out, "%s: %s%s", val_text(call->arena, &message, "to"), state,
-			said && *said ? ", " : "");
-		print_safe(call->out, str_of(said ? said : ""));
-		fputc('\n', call->out);
+		print(call->out, "%s: %s%s", val_text(call->arena, &message, "to"), state,
+		      said && *said ? ", " : "");
+		print_text(call->out, str_of(said ? said : ""));
+		print(call->out, "\n");
 	}
 	if (!e && call->json)
-		fprintf(call->out, "{\"messages\":[%s]}\n", buf_str(&all).p);
+		print(call->out, "{\"messages\":[%s]}\n", buf_str(&all).p);
 	return e     ? e
 	       : bad ? why_set(call->why, E_CONFLICT, WHY_NOWHERE, "%u of %u messages did not arrive", bad, n)
 		     : OK;
@@ -143,21 +143,21 @@ void print_messages(struct cli_call *call, const struct val *list, const char *h
 			   *tries = val_text(call->arena, v, "attempts"),
 			   *joined = val_text(call->arena, v, "joined"),
 			   *next = cli_time(call, val_text(call->arena, v, "next"));
-		fprintf(call->out, "  %-11s %s to %s: %s%s%s%s%s", heading, val_text(call->arena, v, "type"),
-			val_text(call->arena, v, "to"), val_text(call->arena, v, "state"),
-			tries && strcmp(tries, "0") != 0 ? " after " : "",
-			tries && strcmp(tries, "0") != 0 ? tries : "",
-			tries && !strcmp(tries, "1")       ? " attempt"
-			: tries && strcmp(tries, "0") != 0 ? " attempts"
-							   : "",
-			joined ? ", with others" : "");
+		print(call->out, "  %-11s %s to %s: %s%s%s%s%s", heading, val_text(call->arena, v, "type"),
+		      val_text(call->arena, v, "to"), val_text(call->arena, v, "state"),
+		      tries && strcmp(tries, "0") != 0 ? " after " : "",
+		      tries && strcmp(tries, "0") != 0 ? tries : "",
+		      tries && !strcmp(tries, "1")       ? " attempt"
+		      : tries && strcmp(tries, "0") != 0 ? " attempts"
+							 : "",
+		      joined ? ", with others" : "");
 		if (next)
-			fprintf(call->out, ", next %s", next);
+			print(call->out, ", next %s", next);
 		if (said && *said) {
-			fputs("; ", call->out);
-			print_safe(call->out, str_of(said));
+			print(call->out, "; ");
+			print_text(call->out, str_of(said));
 		}
-		fputc('\n', call->out);
+		print(call->out, "\n");
 	}
 }
 
@@ -169,7 +169,7 @@ static void print_message_table(struct cli_call *call, const struct val *list)
 	struct arena *a = call->arena;
 	_cleanup_(table_free) struct table t = table_new(ARRAY_LEN(heading), heading);
 	if (!list->list.n) {
-		fprintf(call->out, "No messages.\n");
+		print(call->out, "No messages.\n");
 		return;
 	}
 	for (unsigned i = 0; i < list->list.n; i++) {
@@ -194,19 +194,19 @@ void show_notify(struct cli_call *call, const struct val *v)
 		return;
 	}
 	if (!to || !to->list.n) {
-		fprintf(call->out, "No targets. `rota notify set` adds one.\n");
+		print(call->out, "No targets. `rota notify set` adds one.\n");
 		return;
 	}
 	for (unsigned i = 0; i < to->list.n; i++) {
-		fputs(i ? "        " : "targets ", call->out);
-		print_safe(call->out, to->list.item[i].str);
-		fputc('\n', call->out);
+		print(call->out, "%s", i ? "        " : "targets ");
+		print_text(call->out, to->list.item[i].str);
+		print(call->out, "\n");
 	}
-	fputs("events  ", call->out);
+	print(call->out, "events  ");
 	for (unsigned i = 0; events && i < events->list.n; i++)
-		fprintf(call->out, "%s%.*s", i ? ", " : "", STR_ARG(events->list.item[i].str));
-	fprintf(call->out, "\nset by  %s\n",
-		from && !strcmp(from, "file") ? "notify in the configuration file" : "`rota notify set`");
+		print(call->out, "%s%.*s", i ? ", " : "", STR_ARG(events->list.item[i].str));
+	print(call->out, "\nset by  %s\n",
+	      from && !strcmp(from, "file") ? "notify in the configuration file" : "`rota notify set`");
 	if (missing)
-		fprintf(call->out, "warning %s is not installed\n", missing);
+		print(call->out, "warning %s is not installed\n", missing);
 }

@@ -24,13 +24,13 @@ static void print_paused(struct cli_call *call, const struct val *v, struct str 
 {
 	const char *until = cli_time(call, val_text(call->arena, v, "paused_until"));
 	const char *note = val_line(call->arena, v, "note");
-	print_safe(call->out, name);
-	fprintf(call->out, ": paused%s%s", until ? " until " : "", until ? until : "");
+	print_text(call->out, name);
+	print(call->out, ": paused%s%s", until ? " until " : "", until ? until : "");
 	if (note) {
-		fputs(": ", call->out);
-		print_safe(call->out, str_of(note));
+		print(call->out, ": ");
+		print_text(call->out, str_of(note));
 	}
-	fputc('\n', call->out);
+	print(call->out, "\n");
 }
 
 static void print_list(struct cli_call *call, const struct val *v, const char *name, const char *text)
@@ -41,8 +41,8 @@ static void print_list(struct cli_call *call, const struct val *v, const char *n
 			print_paused(call, v, list->list.item[i].str);
 			continue;
 		}
-		print_safe(call->out, list->list.item[i].str);
-		fprintf(call->out, ": %s\n", text);
+		print_text(call->out, list->list.item[i].str);
+		print(call->out, ": %s\n", text);
 	}
 }
 
@@ -57,10 +57,10 @@ void show_paused(struct cli_call *call, const struct val *v)
 	} else if (paused) {
 		print_paused(call, v, name);
 	} else {
-		print_safe(call->out, name);
-		fprintf(call->out, ": %s%s\n", val_is_true(v, "was_paused") ? "resumed" : "was not paused",
-			val_is_true(v, "paused_all")
-				? ", but all schedules are paused; `rota resume --all` resumes them"
-				: "");
+		print_text(call->out, name);
+		print(call->out, ": %s%s\n", val_is_true(v, "was_paused") ? "resumed" : "was not paused",
+		      val_is_true(v, "paused_all")
+			      ? ", but all schedules are paused; `rota resume --all` resumes them"
+			      : "");
 	}
 }

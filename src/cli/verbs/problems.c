@@ -21,13 +21,13 @@ void print_problems(struct cli_call *call, const struct val *list)
 		const struct val *p = &list->list.item[i];
 		const char *count = val_text(call->arena, p, "count"),
 			   *text = val_text(call->arena, p, "text");
-		fprintf(call->out, "  %-4s", val_text(call->arena, p, "number"));
-		print_safe(call->out, str_of(text ? text : "(no text)"));
-		fprintf(call->out, "\n      %s, since %s", state_of(call, p),
-			cli_time(call, val_text(call->arena, p, "opened")));
+		print(call->out, "  %-4s", val_text(call->arena, p, "number"));
+		print_indented(call->out, str_of(text ? text : "(no text)"), 10);
+		print(call->out, "\n      %s, since %s", state_of(call, p),
+		      cli_time(call, val_text(call->arena, p, "opened")));
 		if (count && strcmp(count, "1") != 0)
-			fprintf(call->out, ", reported %s times", count);
-		fputc('\n', call->out);
+			print(call->out, ", reported %s times", count);
+		print(call->out, "\n");
 	}
 }
 
@@ -37,28 +37,28 @@ void show_problems(struct cli_call *call, const struct val *v)
 	if (list && list->list.n)
 		print_problems(call, list);
 	else
-		fputs("No problems.\n", call->out);
+		print(call->out, "No problems.\n");
 	if (val_get(v, STR("before")))
-		fprintf(call->out, "More: --before %s\n", val_text(call->arena, v, "before"));
+		print(call->out, "More: --before %s\n", val_text(call->arena, v, "before"));
 }
 
 void show_problem(struct cli_call *call, const struct val *v)
 {
 	struct val list = { .kind = VAL_LIST, .list = { (struct val *)v, 1 } };
 	const char *note = val_text(call->arena, v, "note"), *closed = val_text(call->arena, v, "closed");
-	fprintf(call->out, "problem %s\n", val_text(call->arena, v, "number"));
+	print(call->out, "problem %s\n", val_text(call->arena, v, "number"));
 	print_problems(call, &list);
 	if (note) {
-		fputs("      note: ", call->out);
-		print_safe(call->out, str_of(note));
-		fputc('\n', call->out);
+		print(call->out, "      note: ");
+		print_indented(call->out, str_of(note), 12);
+		print(call->out, "\n");
 	}
 	if (closed)
-		fprintf(call->out, "      closed %s\n", cli_time(call, closed));
+		print(call->out, "      closed %s\n", cli_time(call, closed));
 }
 
 void show_acked(struct cli_call *call, const struct val *v)
 {
-	fprintf(call->out, "problem %s is acknowledged; it closes by itself when its cause is gone\n",
-		val_text(call->arena, v, "number"));
+	print(call->out, "problem %s is acknowledged; it closes by itself when its cause is gone\n",
+	      val_text(call->arena, v, "number"));
 }

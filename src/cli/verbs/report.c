@@ -81,6 +81,6 @@ enum err verb_report(struct cli_call *call)
 	else if (file)
 		*call->why = file_why; /* report the error of the file, not that of the fallback */
 	if (!e && call->json)
-		fprintf(call->out, "{\"report\":\"%s\"}\n", report_words[kind]);
+		print(call->out, "{\"report\":\"%s\"}\n", report_words[kind]);
 	return e;
 }

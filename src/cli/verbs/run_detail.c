@@ -10,9 +10,9 @@ static void print_field(struct cli_call *call, const char *name, const char *tex
 {
 	if (!text)
 		return;
-	fprintf(call->out, "  %-11s ", name);
-	print_safe(call->out, str_of(text));
-	fputc('\n', call->out);
+	print(call->out, "  %-11s ", name);
+	print_text(call->out, str_of(text));
+	print(call->out, "\n");
 }
 
 static const char *signal_text(struct cli_call *call, const struct val *v)
@@ -79,7 +79,7 @@ static void print_attempts(struct cli_call *call, const struct val *list)
 					    log && log->kind == VAL_MAP ? val_text(call->arena, log, "path")
 									: NULL });
 	}
-	fputc('\n', call->out);
+	print(call->out, "\n");
 	table_print(&t, call->out);
 }
 
@@ -143,8 +143,8 @@ void show_run(struct cli_call *call, const struct val *v)
 	const struct val *tokens = val_get(v, STR("tokens"));
 	const char *in = tokens ? val_text(a, tokens, "in") : NULL,
 		   *out = tokens ? val_text(a, tokens, "out") : NULL;
-	fprintf(call->out, "%s: %s%s%s%s%s\n", val_text(a, v, "id"), outcome ? outcome : state,
-		reason ? "/" : "", reason ? reason : "", text ? ": " : "", text ? text : "");
+	print(call->out, "%s: %s%s%s%s%s\n", val_text(a, v, "id"), outcome ? outcome : state,
+	      reason ? "/" : "", reason ? reason : "", text ? ": " : "", text ? text : "");
 	print_field(call, "schedule",
 		    arena_printf(a, "%s, version %s%s", val_text(a, v, "schedule"), val_text(a, v, "rev"),
 				 val_is_true(v, "removed") ? " (removed)" : ""));

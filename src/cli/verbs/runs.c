@@ -32,9 +32,9 @@ void show_runs(struct cli_call *call, const struct val *v)
 	if (list && list->list.n)
 		print_runs(call, list);
 	else
-		fputs("No runs.\n", call->out);
+		print(call->out, "No runs.\n");
 	if (val_get(v, STR("before")))
-		fprintf(call->out, "More: --before %s\n", val_text(call->arena, v, "before"));
+		print(call->out, "More: --before %s\n", val_text(call->arena, v, "before"));
 }
 
 /* The position in a log that is read piece by piece. The name given by the caller may be a schedule, which
@@ -74,11 +74,11 @@ static enum err read_piece(struct cli_call *call, struct log_reader *l, bool *mo
 	}
 	*more = (uint64_t)next->integer > l->at;
 	if (call->json && (*more || !l->attempt))
-		fwrite(text.p, 1, text.n, call->out);
+		print_json(call->out, text);
 	else if (!call->json && l->raw)
 		fwrite(piece->str.p, 1, piece->str.n, call->out);
 	else if (!call->json)
-		print_safe(call->out, piece->str);
+		print_lines(call->out, piece->str);
 	fflush(call->out);
 	l->attempt = attempt->integer;
 	l->at = (uint64_t)next->integer;
@@ -181,10 +181,10 @@ enum err verb_run(struct cli_call *call)
 	const char *outcome = val_text(call->arena, &run, "outcome"),
 		   *reason = val_text(call->arena, &run, "reason");
 	if (call->json)
-		fwrite(text.p, 1, text.n, call->out);
+		print_json(call->out, text);
 	else
-		fprintf(call->out, "%s: %s%s%s\n", name, outcome ? outcome : "not run", reason ? "/" : "",
-			reason ? reason : "");
+		print(call->out, "%s: %s%s%s\n", name, outcome ? outcome : "not run", reason ? "/" : "",
+		      reason ? reason : "");
 	bool good = outcome && (!strcmp(outcome, "done") || !strcmp(outcome, "no_work"));
 	return good ? OK : why_set(call->why, E_CONFLICT, WHY_NOWHERE, "the run did not succeed");
 }

@@ -89,12 +89,12 @@ void show_schedules(struct cli_call *call, const struct val *v)
 	if (t.n > 1)
 		table_print(&t, call->out);
 	else if (op_arg(&call->args, "after")->given)
-		fprintf(call->out, "No schedules after '%.*s'.\n",
-			STR_SHORT(op_arg(&call->args, "after")->text));
+		print(call->out, "No schedules after '%.*s'.\n",
+		      STR_SHORT(op_arg(&call->args, "after")->text));
 	else
-		fputs("No schedules. `rota add` adds one.\n", call->out);
+		print(call->out, "No schedules. `rota add` adds one.\n");
 	if (val_get(v, STR("after")))
-		fprintf(call->out, "More: --after %s\n", val_text(call->arena, v, "after"));
+		print(call->out, "More: --after %s\n", val_text(call->arena, v, "after"));
 }
 
 void print_note(struct cli_call *call, const struct val *v)
@@ -102,9 +102,9 @@ void print_note(struct cli_call *call, const struct val *v)
 	const char *note = val_text(call->arena, v, "note");
 	if (!note)
 		return;
-	fputs("  note: ", call->out);
-	print_safe(call->out, str_of(note));
-	fputc('\n', call->out);
+	print(call->out, "  note: ");
+	print_indented(call->out, str_of(note), 8);
+	print(call->out, "\n");
 }
 
 void show_schedule(struct cli_call *call, const struct val *v)
@@ -112,29 +112,29 @@ void show_schedule(struct cli_call *call, const struct val *v)
 	const struct val *d = val_get(v, STR("document"));
 	const char *next = cli_time(call, val_text(call->arena, v, "next"));
 	const char *until = cli_time(call, val_text(call->arena, v, "paused_until"));
-	fprintf(call->out, "%s: %s%s%s%s\n", val_text(call->arena, v, "id"),
-		val_text(call->arena, v, "state"), until ? " until " : "", until ? until : "",
-		val_is_true(v, "paused_all") ? "; all schedules are paused" : "");
+	print(call->out, "%s: %s%s%s%s\n", val_text(call->arena, v, "id"), val_text(call->arena, v, "state"),
+	      until ? " until " : "", until ? until : "",
+	      val_is_true(v, "paused_all") ? "; all schedules are paused" : "");
 	print_note(call, v);
 	if (val_get(v, STR("blocked")))
-		fprintf(call->out, "  blocked: %s\n", val_text(call->arena, v, "blocked"));
-	fprintf(call->out, "  next: %s\n", next ? next : "-");
+		print(call->out, "  blocked: %s\n", val_text(call->arena, v, "blocked"));
+	print(call->out, "  next: %s\n", next ? next : "-");
 	const struct val *avoided = val_get(v, STR("model_calls_avoided"));
 	if (avoided && avoided->integer)
-		fprintf(call->out, "  model calls avoided: %lld\n", (long long)avoided->integer);
+		print(call->out, "  model calls avoided: %lld\n", (long long)avoided->integer);
 	if (val_get(v, STR("source"))) {
-		fputs("  from: ", call->out);
-		print_safe(call->out, val_get(v, STR("source"))->str);
-		fprintf(call->out, ", line %s\n", val_text(call->arena, v, "line"));
+		print(call->out, "  from: ");
+		print_text(call->out, val_get(v, STR("source"))->str);
+		print(call->out, ", line %s\n", val_text(call->arena, v, "line"));
 	}
 	for (unsigned i = 0; d && d->kind == VAL_MAP && i < d->map.n; i++) {
 		struct buf text = { 0 };
 		if (str_eq(d->map.pair[i].key, STR("id")))
 			continue;
 		json_write(&text, &d->map.pair[i].value);
-		fprintf(call->out, "  %.*s: ", STR_ARG(d->map.pair[i].key));
-		print_safe(call->out, buf_str(&text));
-		fputc('\n', call->out);
+		print(call->out, "  %.*s: ", STR_ARG(d->map.pair[i].key));
+		print_text(call->out, buf_str(&text));
+		print(call->out, "\n");
 		buf_free(&text);
 	}
 }
@@ -158,9 +158,9 @@ void show_done(struct cli_call *call, const struct val *v)
 			break;
 		}
 	if (run) /* scripts read the run after the colon */
-		fprintf(call->out, "%s: %s\n", done, run);
+		print(call->out, "%s: %s\n", done, run);
 	else /* prints the whole id, because the argument may have been a prefix */
-		fprintf(call->out, "%s%s%s\n", schedule ? schedule : "", schedule ? ": " : "", done);
+		print(call->out, "%s%s%s\n", schedule ? schedule : "", schedule ? ": " : "", done);
 }
 
 void show_backfilled(struct cli_call *call, const struct val *v)
@@ -169,15 +169,15 @@ void show_backfilled(struct cli_call *call, const struct val *v)
 	const char *id = val_text(call->arena, v, "schedule");
 	long long n = runs ? (long long)runs->integer : 0, old = kept ? (long long)kept->integer : 0;
 	if (n)
-		fprintf(call->out, "%s: %lld run%s added; `rota runs %s` shows %s\n", id, n,
-			n == 1 ? "" : "s", id, n == 1 ? "it" : "them");
+		print(call->out, "%s: %lld run%s added; `rota runs %s` shows %s\n", id, n, n == 1 ? "" : "s",
+		      id, n == 1 ? "it" : "them");
 	else if (old)
-		fprintf(call->out,
-			"%s: nothing to run: all due times in the period have run or are running\n", id);
+		print(call->out, "%s: nothing to run: all due times in the period have run or are running\n",
+		      id);
 	else
-		fprintf(call->out, "%s: nothing was due in the period\n", id);
+		print(call->out, "%s: nothing was due in the period\n", id);
 	if (val_is_true(v, "more"))
-		fputs("The period has more due times than one request may add; repeat the command for the "
-		      "rest.\n",
-		      call->out);
+		print(call->out,
+		      "The period has more due times than one request may add; repeat the command for the "
+		      "rest.\n");
 }

@@ -97,6 +97,6 @@ void show_state(struct cli_call *call, const struct val *answer)
 	if (!v)
 		return;
 	json_write(&text, v);
-	print_safe(call->out, buf_str(&text));
-	fputc('\n', call->out);
+	print_text(call->out, buf_str(&text));
+	print(call->out, "\n");
 }

@@ -16,7 +16,7 @@ static void print_paused_notes(struct cli_call *call, const struct val *list)
 						val_line(call->arena, s, "note") });
 	}
 	if (t.n > 1) {
-		fputc('\n', call->out);
+		print(call->out, "\n");
 		table_print(&t, call->out);
 	}
 }
@@ -35,7 +35,7 @@ static void print_next(struct cli_call *call, const struct val *list)
 						val_text(call->arena, s, "schedule"), reason ? reason : "" });
 	}
 	if (t.n > 1) {
-		fputc('\n', call->out);
+		print(call->out, "\n");
 		table_print(&t, call->out);
 	}
 }
@@ -45,42 +45,41 @@ void show_status(struct cli_call *call, const struct val *v)
 	const struct val *problems = val_get(v, STR("problems")), *open = val_get(v, STR("open"));
 	const char *trouble = val_text(call->arena, v, "trouble");
 	if (val_is_true(v, "clock_held"))
-		fputs("The clock jumped far ahead and is not trusted: nothing comes due until it is set "
+		print(call->out,
+		      "The clock jumped far ahead and is not trusted: nothing comes due until it is set "
 		      "back, or "
-		      "`rota clock` accepts it.\n\n",
-		      call->out);
+		      "`rota clock` accepts it.\n\n");
 	if (trouble) {
-		fputs("Error: ", call->out);
-		print_safe(call->out, str_of(trouble));
-		fputs("\n\n", call->out);
+		print(call->out, "Error: ");
+		print_text(call->out, str_of(trouble));
+		print(call->out, "\n\n");
 	}
 	if (problems && problems->list.n) {
-		fputs("PROBLEMS\n", call->out);
+		print(call->out, "PROBLEMS\n");
 		print_problems(call, problems);
-		fputs("`rota ack N` acknowledges a problem.\n\n", call->out);
+		print(call->out, "`rota ack N` acknowledges a problem.\n\n");
 	}
 	if (val_is_true(v, "paused")) {
 		const char *until = cli_time(call, val_text(call->arena, v, "paused_until"));
 		const char *note = val_text(call->arena, v, "note");
-		fprintf(call->out, "All schedules are paused%s%s", until ? " until " : "",
-			until ? until : "");
+		print(call->out, "All schedules are paused%s%s", until ? " until " : "", until ? until : "");
 		if (note) {
-			fputs(": ", call->out);
-			print_safe(call->out, str_of(note));
+			print(call->out, ": ");
+			print_text(call->out, str_of(note));
 		}
-		fputs("; `rota resume --all` resumes them.\n\n", call->out);
+		print(call->out, "; `rota resume --all` resumes them.\n\n");
 	}
 	const char *schedules = val_text(call->arena, v, "schedules");
-	fprintf(call->out, "%s schedule%s, %s running, %s queued, %s waiting, %s to be retried\n", schedules,
-		strcmp(schedules, "1") ? "s" : "", val_text(call->arena, v, "running"),
-		val_text(call->arena, v, "queued"), val_text(call->arena, v, "waiting"),
-		val_text(call->arena, v, "retrying"));
+	print(call->out, "%s schedule%s, %s running, %s queued, %s waiting, %s to be retried\n", schedules,
+	      strcmp(schedules, "1") ? "s" : "", val_text(call->arena, v, "running"),
+	      val_text(call->arena, v, "queued"), val_text(call->arena, v, "waiting"),
+	      val_text(call->arena, v, "retrying"));
 	const struct val *avoided = val_get(v, STR("model_calls_avoided"));
 	if (avoided && val_get(avoided, STR("ever"))->integer)
-		fprintf(call->out, "model calls avoided: %s today, %s in all\n",
-			val_text(call->arena, avoided, "today"), val_text(call->arena, avoided, "ever"));
+		print(call->out, "model calls avoided: %s today, %s in all\n",
+		      val_text(call->arena, avoided, "today"), val_text(call->arena, avoided, "ever"));
 	if (open && open->list.n) {
-		fputc('\n', call->out);
+		print(call->out, "\n");
 		print_runs(call, open);
 	}
 	print_paused_notes(call, val_get(v, STR("paused_with_note")));

@@ -28,5 +28,5 @@ void show_stopped(struct cli_call *call, const struct val *v)
 {
 	const struct val *runs = val_get(v, STR("runs"));
 	for (unsigned i = 0; runs && i < runs->list.n; i++)
-		fprintf(call->out, "stopped: %.*s\n", STR_ARG(runs->list.item[i].str));
+		print(call->out, "stopped: %.*s\n", STR_ARG(runs->list.item[i].str));
 }

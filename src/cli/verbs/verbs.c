@@ -5,7 +5,7 @@
 
 static enum err verb_version(struct cli_call *call)
 {
-	fprintf(call->out, call->json ? "{\"version\":\"%s\"}\n" : "rota %s\n", ROTA_VERSION);
+	print(call->out, call->json ? "{\"version\":\"%s\"}\n" : "rota %s\n", ROTA_VERSION);
 	return OK;
 }
 

@@ -105,14 +105,14 @@ static enum err answer_batch(struct cli_call *call, struct str path)
 			answer_batch_line(call, (struct str){ line, n }, &out);
 		arena_reset(call->arena);
 		if (out.n > 65536) {
-			fwrite(out.p, 1, out.n, call->out);
+			print_json(call->out, buf_str(&out));
 			out.n = 0;
 		}
 	}
 	int failed = ferror(in) ? errno : 0;
 	if (!std)
 		fclose(in);
-	fwrite(buf_str(&out).p, 1, out.n, call->out);
+	print_json(call->out, buf_str(&out));
 	if (out.failed)
 		return E_NOMEM; /* answers are missing */
 	if (failed)
@@ -153,7 +153,10 @@ static enum err print_preview(struct cli_call *call, unsigned count, bool all)
 		preview_write_text(&r, all, &out);
 	if (out.failed)
 		return E_NOMEM;
-	fwrite(out.p, 1, out.n, call->out);
+	if (call->json)
+		print_json(call->out, buf_str(&out));
+	else
+		print_lines(call->out, buf_str(&out));
 	return OK;
 }
 
@@ -192,7 +195,7 @@ enum err verb_zones(struct cli_call *call)
 	int64_t now = wall_seconds(clock_wall());
 	unsigned found = 0;
 	if (call->json)
-		fputc('[', call->out);
+		print(call->out, "[");
 	for (unsigned i = 0; (name = s->name(s->self, i)).n; i++) {
 		const struct zone *z = contains_ignoring_case(name, pattern) ? s->find(s->self, name) : NULL;
 		if (!z)
@@ -200,14 +203,14 @@ enum err verb_zones(struct cli_call *call)
 		char offset[ISO_SIZE];
 		iso_format_offset(zone_offset(z, now), offset);
 		if (call->json)
-			fprintf(call->out, "%s{\"name\":\"%.*s\",\"offset\":\"%s\"}", found ? "," : "",
-				STR_ARG(name), offset);
+			print(call->out, "%s{\"name\":\"%.*s\",\"offset\":\"%s\"}", found ? "," : "",
+			      STR_ARG(name), offset);
 		else
-			fprintf(call->out, "%-32.*s %s\n", STR_ARG(name), offset);
+			print(call->out, "%-32.*s %s\n", STR_ARG(name), offset);
 		found++;
 	}
 	if (call->json)
-		fputs("]\n", call->out);
+		print(call->out, "]\n");
 	if (!found)
 		return why_set(call->why, E_NOTFOUND, WHY_NOWHERE, "no zone's name contains '%.*s'",
 			       STR_SHORT(pattern));

@@ -43,23 +43,23 @@ void show_why(struct cli_call *call, const struct val *v)
 	const char *removed = cli_time(call, val_text(call->arena, v, "removed"));
 	const char *meaning =
 		reason && !strcmp(reason, "disabled") ? "the schedule is disabled" : reason_text(reason);
-	fprintf(call->out, "%s, %s: %s", val_text(call->arena, v, "schedule"), nominal ? nominal : "-",
-		text ? text : "?");
+	print(call->out, "%s, %s: %s", val_text(call->arena, v, "schedule"), nominal ? nominal : "-",
+	      text ? text : "?");
 	if (meaning)
-		fprintf(call->out, ": %s", meaning);
+		print(call->out, ": %s", meaning);
 	if (reason && disposition)
-		fprintf(call->out, " (%s/%s)", disposition, reason);
+		print(call->out, " (%s/%s)", disposition, reason);
 	if (until)
-		fprintf(call->out, " until %s", until);
-	fputc('\n', call->out);
+		print(call->out, " until %s", until);
+	print(call->out, "\n");
 	if (val_text(call->arena, v, "detail")) {
-		fputs("  ", call->out);
-		print_safe(call->out, val_get(v, STR("detail"))->str);
-		fputc('\n', call->out);
+		print(call->out, "  ");
+		print_indented(call->out, val_get(v, STR("detail"))->str, 4);
+		print(call->out, "\n");
 	}
 	print_note(call, v);
 	if (removed)
-		fprintf(call->out, "  removed: %s\n", removed);
+		print(call->out, "  removed: %s\n", removed);
 	if (run) {
 		struct val list = { .kind = VAL_LIST, .list = { (struct val *)run, 1 } };
 		print_runs(call, &list);
@@ -67,7 +67,7 @@ void show_why(struct cli_call *call, const struct val *v)
 	if (answer && (!strcmp(answer, "no_time") || !strcmp(answer, "before"))) {
 		const char *before = cli_time(call, val_text(call->arena, v, "before"));
 		const char *after = cli_time(call, val_text(call->arena, v, "after"));
-		fprintf(call->out, "  nearest: %s; %s\n", before ? before : "none before",
-			after ? after : "none after");
+		print(call->out, "  nearest: %s; %s\n", before ? before : "none before",
+		      after ? after : "none after");
 	}
 }
