@@ -25,6 +25,7 @@ static void *operations_main(void *arg)
 {
 	struct operations *o = arg;
 	struct pollfd fd = { .fd = mailbox_fd(o->mail), .events = POLLIN };
+	thread_set_name("operations");
 	atomic_store(&o->tid, thread_id());
 	for (;;) {
 		poll(&fd, 1, -1);

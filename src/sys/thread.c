@@ -30,6 +30,11 @@ void thread_cond_init(pthread_cond_t *c)
 	pthread_condattr_destroy(&attr);
 }
 
+void thread_set_name(const char *name)
+{
+	pthread_setname_np(pthread_self(), name);
+}
+
 int thread_id(void)
 {
 	return (int)syscall(SYS_gettid);

@@ -10,6 +10,8 @@ must_check enum err thread_start(pthread_t *ret, void *(*main)(void *arg), void 
 /* A condition variable whose timeouts are on CLOCK_MONOTONIC, which cannot be set. */
 void thread_cond_init(pthread_cond_t *c);
 
+/* Names the calling thread, for people and debuggers; at most 15 bytes. */
+void thread_set_name(const char *name);
 /* The number of the calling thread, as the kernel knows it. */
 int thread_id(void);
 /* Whether a thread of this process waits for something other than the processor, and how often it has begun

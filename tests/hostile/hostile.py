@@ -30,6 +30,7 @@ ROTA, MACHINE = sys.argv[1:3]
 SANITIZED = b"__asan_init" in open(ROTA, "rb").read()
 libc = ctypes.CDLL(None, use_errno=True)
 MS_RDONLY, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE, CLONE_NEWNS = 1, 32, 4096, 16384, 1 << 18, 0x20000
+SYS_FUTEX, FUTEX_WAKE = {"x86_64": 202, "aarch64": 98}.get(os.uname().machine, 98), 1
 
 
 # --- machines ----------------------------------------------------------------------------------------------------
@@ -54,7 +55,8 @@ def own_mounts():
 
 class Machine:
     """The settings that machine.c reads."""
-    WALL, ASLEEP, WRITE, READ = (0, "q"), (8, "q"), (16, "i"), (20, "i")
+    WALL, ASLEEP, WRITE, READ, HANG = (0, "q"), (8, "q"), (16, "i"), (20, "i"), (24, "i")
+    HANG_NOT, HANG_ALL, HANG_OPERATIONS = range(3)
 
     def __init__(self, directory):
         self.path = os.path.join(directory, "machine")
@@ -65,6 +67,10 @@ class Machine:
 
     def set(self, what, value):
         struct.pack_into("=" + what[1], self.map, what[0], value)
+        if what == self.HANG:  # wake what waits
+            word = ctypes.c_int.from_buffer(self.map, what[0])
+            libc.syscall(SYS_FUTEX, ctypes.byref(word), FUTEX_WAKE, 2**31 - 1, None, None, 0)
+            del word
 
 
 class HostileRig(Rig):
@@ -276,6 +282,74 @@ def full_disk():
         check(wait_until(60, lambda: not open_problems(rig, "store")), "the problem is closed", open_problems(rig, "store"))
         check(cli(rig, "add", "@daily", "--id", "new", "--", "true").returncode == 0, "changes are accepted again")
         check(doctor(rig)[0]["store"]["state"] == "ok", "doctor reports ok", doctor(rig)[0])
+        stop_daemon(rig)
+        check_accounts(rig)
+
+
+class Follower:
+    """A client that follows events."""
+
+    def __init__(self, rig):
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.socket.settimeout(30)
+        self.socket.connect(rig.socket)
+        self.socket.sendall(b"GET /api/v1/events?follow=true HTTP/1.0\r\n\r\n")
+        self.text = b""
+
+    def read_until(self, text):
+        while text not in self.text:
+            more = self.socket.recv(65536)
+            if not more:
+                return False
+            self.text += more
+        self.text = self.text.split(text, 1)[1]
+        return True
+
+
+def ask_while_hanging(rig, enough):
+    """Asks for the status again and again until enough() holds. Returns how long each answer took, and how many were
+    refusals. Any answer shows that the HTTP thread goes on, because the disk hangs all the time."""
+    times, refused, end = [], 0, time.monotonic() + 90
+    while not enough(refused) and time.monotonic() < end:
+        begun = time.monotonic()
+        try:
+            rig.ask("GET", "/status", timeout=8)
+        except Refused as e:
+            check(e.status == 503 and e.body["code"] == "busy" and "does not respond" in e.body["detail"], "a refusal", e)
+            refused += 1
+        times.append(time.monotonic() - begun)
+        time.sleep(0.03)
+    return sorted(times), refused
+
+
+@part
+def hanging_disk():
+    """While the store's disk hangs, questions are answered or refused at once, and streams stay open. If only questions
+    hang, triggers go on. Afterwards every time has its record."""
+    with HostileRig(machine=True) as rig, contextlib.ExitStack() as stack:
+        check(rig.start(), "the daemon starts", rig.log_text())
+        rig.add(mark_schedule(rig, "tick"))
+        check_more_marks(rig)
+        follower = Follower(rig)
+        stack.callback(follower.socket.close)
+        stack.callback(rig.machine.set, Machine.HANG, Machine.HANG_NOT)
+        check(follower.read_until(b"run.finished"), "the follower gets events")
+        end = time.monotonic() + 10
+        before = len(marks(rig))
+        for hang, what, enough in (
+                (Machine.HANG_ALL, "everything hangs for 10 s", lambda refused: time.monotonic() > end),
+                (Machine.HANG_OPERATIONS, "only questions hang",
+                 lambda refused: refused > 20 and len(marks(rig)) >= before + 3)):
+            rig.machine.set(Machine.HANG, hang)
+            times, refused = ask_while_hanging(rig, enough)
+            check(enough(refused), f"{what}: questions are answered or refused, triggers go on", (len(times), refused))
+            rig.machine.set(Machine.HANG, Machine.HANG_NOT)
+            print(f"hanging_disk: {what}: {len(times)} questions, {refused} refused; median {times[len(times) // 2] * 1000:.0f} ms, "
+                  f"longest {times[-1] * 1000:.0f} ms", flush=True)
+            check(get_retrying(rig, "/status"), "afterwards the status is answered")
+            check_more_marks(rig)
+            before = len(marks(rig))
+        check(follower.read_until(b"run.finished"), "the stream was not closed")
         stop_daemon(rig)
         check_accounts(rig)
 

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -30,7 +32,12 @@ struct machine {
 	/* Errno with which every change of a file below $HOSTILE_DIR fails; 0: none fails. */
 	_Atomic int32_t write;
 	_Atomic int32_t read; /* errno with which every read of such a file fails; 0: none fails */
+	/* The store's disk hangs: reads, writes and flushes of its files wait until this changes (a futex).
+	 */
+	_Atomic int32_t hang; /* enum hang */
 };
+
+enum hang { HANG_NOT, HANG_ALL, HANG_OPERATIONS /* only those of the operations thread */ };
 
 enum { FDS = 1024 }; /* descriptors of timers are below this */
 
@@ -183,6 +190,31 @@ static bool fd_fails(int fd, int error)
 	return path_fails(path, error);
 }
 
+static void wait_while_hanging(int fd)
+{
+	char link[40], path[512], name[16] = "";
+	int32_t hang = machine->hang;
+	if (hang == HANG_NOT || !directory)
+		return;
+	prctl(PR_GET_NAME, name);
+	if (hang == HANG_OPERATIONS && strcmp(name, "operations") != 0)
+		return;
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	ssize_t n = readlink(link, path, sizeof path - 1);
+	path[n > 0 ? n : 0] = '\0';
+	if (strncmp(path, directory, directory_length) || strncmp(path + directory_length, "/rota.db", 8))
+		return;
+	while (machine->hang == hang)
+		syscall(SYS_futex, &machine->hang, FUTEX_WAIT, hang, NULL, NULL, 0);
+}
+
+/* Whether an access to the file fails now; waits first while the disk hangs. */
+static bool access_fails(int fd, int error)
+{
+	wait_while_hanging(fd);
+	return fd_fails(fd, error);
+}
+
 ssize_t read(int fd, void *p, size_t n)
 {
 	if (fd >= 0 && fd < FDS && timers[fd].is_wall && atomic_exchange(&timers[fd].cancelled, false)) {
@@ -190,12 +222,12 @@ ssize_t read(int fd, void *p, size_t n)
 		errno = ECANCELED;
 		return -1;
 	}
-	return fd_fails(fd, machine->read) ? -1 : syscall(SYS_read, fd, p, n);
+	return access_fails(fd, machine->read) ? -1 : syscall(SYS_read, fd, p, n);
 }
 
 ssize_t pread64(int fd, void *p, size_t n, off64_t at)
 {
-	return fd_fails(fd, machine->read) ? -1 : syscall(SYS_pread64, fd, p, n, at);
+	return access_fails(fd, machine->read) ? -1 : syscall(SYS_pread64, fd, p, n, at);
 }
 
 ssize_t pread(int fd, void *p, size_t n, off_t at)
@@ -205,12 +237,12 @@ ssize_t pread(int fd, void *p, size_t n, off_t at)
 
 ssize_t write(int fd, const void *p, size_t n)
 {
-	return fd_fails(fd, machine->write) ? -1 : syscall(SYS_write, fd, p, n);
+	return access_fails(fd, machine->write) ? -1 : syscall(SYS_write, fd, p, n);
 }
 
 ssize_t pwrite64(int fd, const void *p, size_t n, off64_t at)
 {
-	return fd_fails(fd, machine->write) ? -1 : syscall(SYS_pwrite64, fd, p, n, at);
+	return access_fails(fd, machine->write) ? -1 : syscall(SYS_pwrite64, fd, p, n, at);
 }
 
 ssize_t pwrite(int fd, const void *p, size_t n, off_t at)
@@ -220,7 +252,7 @@ ssize_t pwrite(int fd, const void *p, size_t n, off_t at)
 
 int ftruncate64(int fd, off64_t n)
 {
-	return fd_fails(fd, machine->write) ? -1 : (int)syscall(SYS_ftruncate, fd, n);
+	return access_fails(fd, machine->write) ? -1 : (int)syscall(SYS_ftruncate, fd, n);
 }
 
 int ftruncate(int fd, off_t n)
@@ -230,17 +262,17 @@ int ftruncate(int fd, off_t n)
 
 int fsync(int fd)
 {
-	return fd_fails(fd, machine->write) ? -1 : (int)syscall(SYS_fsync, fd);
+	return access_fails(fd, machine->write) ? -1 : (int)syscall(SYS_fsync, fd);
 }
 
 int fdatasync(int fd)
 {
-	return fd_fails(fd, machine->write) ? -1 : (int)syscall(SYS_fdatasync, fd);
+	return access_fails(fd, machine->write) ? -1 : (int)syscall(SYS_fdatasync, fd);
 }
 
 int fallocate(int fd, int mode, off_t at, off_t n)
 {
-	return fd_fails(fd, machine->write) ? -1 : (int)syscall(SYS_fallocate, fd, mode, at, n);
+	return access_fails(fd, machine->write) ? -1 : (int)syscall(SYS_fallocate, fd, mode, at, n);
 }
 
 int mkdir(const char *path, mode_t mode)
