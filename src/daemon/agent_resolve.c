@@ -17,6 +17,22 @@ static struct str home_of(struct str file)
 	return str_of(home && home[0] == '/' ? home : "/");
 }
 
+/* The agent called `name`; an empty name stands for the only agent. False: it must be read from the store. */
+static bool find_known(const struct read_attempt *known, struct str name, struct turn_agent *f,
+		       struct read_agent *ret)
+{
+	bool is_only = !name.n && known->agents == 1 && known->agent.text.p;
+	if (!name.n && known->agents != 1) {
+		f->several = known->agents > 1;
+		return true;
+	}
+	if (!is_only && !(name.n && str_eq(name, known->agent.name)))
+		return false;
+	*ret = known->agent;
+	f->name = ret->name;
+	return true;
+}
+
 static enum err find_only_agent(struct reader *r, struct arena *a, struct turn_agent *f,
 				struct read_agent *ret, struct why *why)
 {
@@ -54,8 +70,8 @@ static enum err read_definition(const struct doc_env *env, struct arena *a, stru
 	return OK;
 }
 
-enum err agent_resolve(struct reader *r, const struct doc_env *env, struct arena *a, struct schedule_doc *d,
-		       struct why *why)
+enum err agent_resolve_known(struct reader *r, const struct read_attempt *known, const struct doc_env *env,
+			     struct arena *a, struct schedule_doc *d, struct why *why)
 {
 	struct turn_agent f = { .name = d->agent, .zone = env->when.zone_name };
 	struct read_agent found = { 0 };
@@ -64,15 +80,19 @@ enum err agent_resolve(struct reader *r, const struct doc_env *env, struct arena
 		return OK;
 	if (!f.name.n)
 		f.name = env->default_agent;
-	if (f.name.n)
-		e = read_agent(r, f.name, a, &found, why);
-	else
-		e = find_only_agent(r, a, &f, &found, why);
+	if (!known || !find_known(known, f.name, &f, &found))
+		e = f.name.n ? read_agent(r, f.name, a, &found, why) : find_only_agent(r, a, &f, &found, why);
 	f.text = found.text;
 	f.home = home_of(found.source.from);
 	if (!e && f.text.p)
 		e = read_definition(env, a, &f);
 	return e ? e : turn_resolve(&f, a, d);
+}
+
+enum err agent_resolve(struct reader *r, const struct doc_env *env, struct arena *a, struct schedule_doc *d,
+		       struct why *why)
+{
+	return agent_resolve_known(r, NULL, env, a, d, why);
 }
 
 enum err agent_load_all(struct reader *r, struct intern *n, struct why *why)

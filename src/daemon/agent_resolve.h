@@ -10,6 +10,10 @@
  * turn_resolve. If there is no such agent, the result is OK, and d->turn says that the agent is missing. */
 must_check enum err agent_resolve(struct reader *r, const struct doc_env *env, struct arena *a,
 				  struct schedule_doc *d, struct why *why);
+/* The same for an attempt. Reads the store again only if the agent is another one than that of `known`. */
+must_check enum err agent_resolve_known(struct reader *r, const struct read_attempt *known,
+					const struct doc_env *env, struct arena *a, struct schedule_doc *d,
+					struct why *why);
 /* Puts all agents of the store into the intern table. */
 must_check enum err agent_load_all(struct reader *r, struct intern *n, struct why *why);
 

@@ -224,6 +224,12 @@ struct str intern_text(struct intern *n, uint32_t number)
 	return text_of(n, NAME_OTHER, number);
 }
 
+struct str intern_agent_name(struct intern *n, uint32_t number)
+{
+	struct str text = number ? intern_text(n, number) : (struct str){ 0 };
+	return str_starts(text, STR(AGENT)) ? str_from(text, sizeof AGENT - 1) : (struct str){ 0 };
+}
+
 struct str intern_zone(struct intern *n, uint32_t number)
 {
 	return text_of(n, NAME_ZONE, number);

@@ -25,6 +25,8 @@ void intern_unsaved(struct intern *n, name_fn *fn, void *ctx);
 struct str intern_text(struct intern *n, uint32_t number);
 /* The number of an agent, account or concurrency key; 0: it has none, so no rules use it. */
 uint32_t intern_known(struct intern *n, enum doc_name kind, struct str name);
+/* The name of the agent with this number; empty: no agent has it. Valid as long as `n`. */
+struct str intern_agent_name(struct intern *n, uint32_t number);
 /* The functions by which doc_rules gets the numbers of names. */
 struct doc_names intern_for_documents(struct intern *n);
 /* The tables that the engine reads; they do not move, and are filled as names are added. */

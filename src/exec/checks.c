@@ -13,6 +13,7 @@ void check_ask(struct runner *r, struct attempt *a, const struct rn_req *q, bool
 	a->number = q->number;
 	a->sid = q->sid;
 	a->rev = q->rev;
+	a->agent = q->agent;
 	if (!is_new)
 		return;
 	uint32_t i = (uint32_t)(a - r->attempt);
@@ -70,7 +71,8 @@ void check_restart(struct runner *r, struct attempt *a)
 							.number = a->number,
 							.run = a->run,
 							.sid = a->sid,
-							.rev = a->rev });
+							.rev = a->rev,
+							.agent = a->agent });
 }
 
 /* Exit code 0: there is work; 1: there is no work; any other: the check failed. */

@@ -47,7 +47,7 @@ struct attempt {
 	bool sent; /* a packet was sent at least once, so there may be a shim that has not replied */
 	/* For a check: */
 	bool counted; /* in checks_running */
-	uint32_t number, rev;
+	uint32_t number, rev, agent;
 	uint32_t next; /* in the queue: index, or UINT32_MAX */
 	uint64_t sid;
 };

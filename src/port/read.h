@@ -284,6 +284,7 @@ struct read_attempt {
 	struct state_row state;     /* of the agent */
 	struct read_agent agent;    /* as read_agent */
 	unsigned agents;            /* how many agents exist: 0, 1, or 2 for several */
+	bool has_notes;             /* notes were asked for */
 	struct read_memories notes; /* of the agent, the newest first */
 };
 /* E_NOTFOUND: there is no such document or run. */

@@ -43,6 +43,7 @@ struct rn_req {
 	uint32_t number; /* RN_ASK: number of the question; answers with another number are void */
 	uint64_t run, sid;
 	uint32_t rev;
+	uint32_t agent; /* RN_START, RN_ASK: the agent of the rules, by its number in them; 0: none */
 };
 
 struct rn_report {

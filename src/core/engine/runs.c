@@ -60,7 +60,8 @@ static void submit_runner(struct engine *e, struct run *r, enum rn_op op, enum r
 			    .number = r->question,
 			    .run = r->row.run,
 			    .sid = r->row.sid,
-			    .rev = r->row.rev };
+			    .rev = r->row.rev,
+			    .agent = policy_of(runs_sched(e, r))->agent };
 	engine_submit_runner(e, &q);
 }
 

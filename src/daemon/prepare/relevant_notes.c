@@ -72,15 +72,25 @@ static enum err rank_notes(struct reader *r, struct notes_pace *pace, struct str
 	return e;
 }
 
-enum err relevant_notes_find(struct reader *r, struct notes_pace *pace, struct arena *a, struct run_scope *s,
-			     struct why *why)
+/* The agent's newest notes: those that were read with the attempt, if that was asked for this agent. */
+static enum err find_newest(struct reader *r, const struct read_attempt *read, struct str agent,
+			    struct arena *a, struct read_memories *ret, struct why *why)
+{
+	*ret = read->notes;
+	return read->has_notes && str_eq(read->agent.name, agent)
+		       ? OK
+		       : read_memories(r, agent, 0, 0, RELEVANT_NOTES_NEWEST, a, ret, why);
+}
+
+enum err relevant_notes_find(struct reader *r, const struct read_attempt *read, struct notes_pace *pace,
+			     struct arena *a, struct run_scope *s, struct why *why)
 {
 	_cleanup_(buf_free) struct buf query = { 0 };
 	struct read_memories newest = { 0 }, best = { 0 };
 	struct picked t = { .note = NULL };
 	if (!s->doc->agent.n)
 		return OK;
-	enum err e = read_memories(r, s->doc->agent, 0, 0, RELEVANT_NOTES_NEWEST, a, &newest, why);
+	enum err e = find_newest(r, read, s->doc->agent, a, &newest, why);
 	if (e || !newest.n)
 		return e;
 	write_query(s->doc, &query);

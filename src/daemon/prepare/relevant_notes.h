@@ -13,5 +13,6 @@ struct notes_pace {
 
 /* Sets s->note to notes of s->doc's agent; a schedule without an agent has none. If ranking takes too long,
  * or its time for this second is used up, s->note gets the newest notes that contain any of the words. */
-must_check enum err relevant_notes_find(struct reader *r, struct notes_pace *pace, struct arena *a,
-					struct run_scope *s, struct why *why);
+must_check enum err relevant_notes_find(struct reader *r, const struct read_attempt *read,
+					struct notes_pace *pace, struct arena *a, struct run_scope *s,
+					struct why *why);

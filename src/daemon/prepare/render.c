@@ -116,7 +116,7 @@ enum { RUN_VARIABLES = 16 }; /* room for ROTA_RUN_ID and the like */
 
 static const char **render_env(struct renderer *r)
 {
-	const struct run_row *run = r->source->run;
+	const struct run_row *run = &r->source->read->run;
 	const struct val *more = &r->source->doc->action.env;
 	struct environment e = { .arena = r->arena };
 	unsigned inherited = 0;
@@ -315,7 +315,7 @@ static void add_mask(struct renderer *r, struct launch *l, struct str secret)
 static enum err make_token(struct renderer *r)
 {
 	char *token = arena_alloc(r->arena, TOKEN_SIZE);
-	if (!token || !token_write(&r->place->token_key, r->source->run->run, r->source->attempt, token))
+	if (!token || !token_write(&r->place->token_key, r->source->read->run.run, r->source->attempt, token))
 		return E_NOMEM;
 	r->token = str_of(token);
 	return OK;
@@ -350,7 +350,7 @@ enum err render_launch(const struct context_source *source, const struct render_
 	if (e)
 		return e;
 	l.timeout = doc->timeout * USEC;
-	l.start_by = start_by(doc, source->run, source->attempt);
+	l.start_by = start_by(doc, &source->read->run, source->attempt);
 	renderers[doc->action.kind](&r, &l);
 	add_mask(&r, &l, r.token);
 	if (!r.failed)

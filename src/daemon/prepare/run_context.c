@@ -6,45 +6,48 @@
 #include "runfile/tail.h"
 #include "sys/clock.h"
 
-static enum err read_json(struct reader *r, struct str key, struct arena *a, struct val *ret, struct why *why)
+static enum err read_json(const struct state_row *row, struct arena *a, struct val *ret, struct why *why)
 {
-	struct state_row row;
-	enum err e = read_state(r, key, a, &row, why);
 	*ret = (struct val){ .kind = VAL_NULL };
-	return e || !row.text.n ? e : json_read(row.text, a, ret, why);
+	return row->text.n ? json_read(row->text, a, ret, why) : OK;
 }
 
-/* The latest run before this one that has finished, and its result. */
+/* The state of the document's agent, which may be another one than the rules have. */
+static enum err read_agent_state(const struct context_source *source, struct arena *a, struct val *ret,
+				 struct why *why)
+{
+	struct state_row row = source->read->state;
+	struct str agent = source->doc->agent;
+	enum err e = str_eq(row.key, agent) ? OK : read_state(source->reader, agent, a, &row, why);
+	return e ? e : read_json(&row, a, ret, why);
+}
+
+/* The result of the latest run before this one that has finished. */
 static enum err read_previous(const struct context_source *source, struct arena *a, struct run_scope *s,
 			      struct why *why)
 {
-	struct read_runs list;
-	struct read_filter f = { .sid = source->run->sid, .states = 1u << RUN_FINISHED, .limit = 1 };
-	f.before.nominal = source->run->nominal;
-	f.before.run = source->run->run;
-	enum err e = read_runs(source->reader, &f, a, &list, why);
-	if (e || !list.n)
-		return e;
-	s->previous = list.item;
-	e = runfile_tail(source->runs, list.item[0].run, list.item[0].attempt, "out", ANSWER_BYTES_MAX, a,
-			 &s->result, why);
+	if (!source->read->has_previous)
+		return OK;
+	const struct run_row *previous = s->previous = &source->read->previous;
+	enum err e = runfile_tail(source->runs, previous->run, previous->attempt, "out", ANSWER_BYTES_MAX, a,
+				  &s->result, why);
 	return e == E_IO ? OK : e; /* the run does not fail because a result cannot be read */
 }
 
 enum err run_context_build(const struct context_source *source, struct arena *a, struct run_context *ret,
 			   struct why *why)
 {
-	struct run_scope s = { .doc = source->doc, .run = source->run, .attempt = source->attempt };
-	enum err e = read_json(source->reader, STR(""), a, &s.user, why);
+	struct run_scope s = { .doc = source->doc, .run = &source->read->run, .attempt = source->attempt };
+	enum err e = read_json(&source->read->user, a, &s.user, why);
 	if (!e && source->doc->agent.n)
-		e = read_json(source->reader, source->doc->agent, a, &s.agent, why);
+		e = read_agent_state(source, a, &s.agent, why);
 	if (!e)
 		e = read_previous(source, a, &s, why);
 	if (!e && !source->without_notes)
-		e = relevant_notes_find(source->reader, source->pace, a, &s, why);
+		e = relevant_notes_find(source->reader, source->read, source->pace, a, &s, why);
 	if (e)
 		return e;
-	*ret = (struct run_context){ .view = { &ret->scope, source->run->nominal },
+	*ret = (struct run_context){ .view = { &ret->scope, source->read->run.nominal },
 				     .budget = RENDER_BUDGET,
 				     .env = { .find = run_scope_find,
 					      .self = &ret->view,

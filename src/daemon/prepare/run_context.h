@@ -6,12 +6,13 @@
 
 struct notes_pace;
 
-/* Names a run, and the sources from which its context is read. */
+/* Names a run, and the sources of its context. */
 struct context_source {
-	struct reader *reader;
+	struct reader *reader; /* for values that `read` does not have */
+	const struct read_attempt
+		*read; /* with RELEVANT_NOTES_NEWEST notes, or none if they are not needed */
 	const struct zone_source *zones;
 	const struct schedule_doc *doc;
-	const struct run_row *run;
 	uint16_t attempt;
 	const char *runs; /* the directory of run files: results of earlier runs */
 	struct notes_pace *pace;

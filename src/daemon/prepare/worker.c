@@ -68,8 +68,8 @@ static bool is_transient(enum err e)
 
 /* The document was valid when it was stored. Its agent is looked up now, so a later definition of the agent
  * is used. */
-static enum err read_document(struct prepare_thread *w, struct str text, struct arena *a,
-			      struct schedule_doc *ret, struct why *why)
+static enum err read_document(struct prepare_thread *w, struct str text, const struct read_attempt *known,
+			      struct arena *a, struct schedule_doc *ret, struct why *why)
 {
 	struct val value, documents;
 	struct doc_list list;
@@ -90,28 +90,30 @@ static enum err read_document(struct prepare_thread *w, struct str text, struct 
 	if (list.n != 1)
 		return why_set(why, E_INPUT, WHY_NOWHERE, "the document holds %u schedules", list.n);
 	*ret = list.doc[0];
-	return agent_resolve(w->reader, &env, a, ret, why);
+	return agent_resolve_known(w->reader, known, &env, a, ret, why);
 }
 
 struct loaded_run {
+	struct read_attempt read;
 	struct schedule_doc doc; /* the version of the document under which the run was claimed */
-	struct run_row run;
 	struct context_source source;
 };
 
 static enum err load_run(struct prepare_thread *w, struct prepare_task *t, struct loaded_run *ret)
 {
-	struct str text;
-	enum err e = read_document_of(w->reader, t->req.sid, t->req.rev, &t->arena, &text, &t->why);
+	struct attempt_request q = { .run = t->req.run,
+				     .sid = t->req.sid,
+				     .rev = t->req.rev,
+				     .agent = intern_agent_name(w->worker->options.intern, t->req.agent),
+				     .notes = t->kind == PREPARE_LAUNCH ? RELEVANT_NOTES_NEWEST : 0 };
+	enum err e = read_attempt(w->reader, &q, &t->arena, &ret->read, &t->why);
 	if (!e)
-		e = read_document(w, text, &t->arena, &ret->doc, &t->why);
-	if (!e)
-		e = read_run(w->reader, t->req.run, &ret->run, &t->why);
+		e = read_document(w, ret->read.document, &ret->read, &t->arena, &ret->doc, &t->why);
 	ret->source = (struct context_source){ .reader = w->reader,
+					       .read = &ret->read,
 					       .zones = zoneinfo_source(w->zones),
 					       .pace = &w->pace,
 					       .doc = &ret->doc,
-					       .run = &ret->run,
 					       .attempt = (uint16_t)(t->req.attempt & ~RUN_CHECK),
 					       .runs = w->worker->options.place.runs };
 	return e;
@@ -194,7 +196,7 @@ static enum err do_rules(struct prepare_thread *w, struct prepare_task *t)
 	struct schedule_doc doc;
 	enum err e = read_sched(w->reader, t->req.sid, &t->arena, &s, &t->why);
 	if (!e)
-		e = read_document(w, s.document, &t->arena, &doc, &t->why);
+		e = read_document(w, s.document, NULL, &t->arena, &doc, &t->why);
 	if (!e)
 		e = doc_rules(&doc, &names, &t->rules);
 	t->error = e;

@@ -21,8 +21,9 @@ struct fixture {
 	struct prepare_worker *worker;
 	atomic_uint finished[PREPARE_ZONES + 1]; /* number of finished tasks by kind */
 	atomic_uint called;
-	_Atomic int error; /* error of the last finished task */
-	bool slow;         /* the tasks of schedule 1 take until `open` is posted */
+	_Atomic int error;   /* error of the last finished task */
+	atomic_uint outcome; /* of the last finished attempt */
+	bool slow;           /* the tasks of schedule 1 take until `open` is posted */
 	sem_t open;
 	atomic_uint finished_of[5];        /* number of finished attempts by schedule */
 	atomic_uint at_once, most_at_once; /* number of tasks of schedule 1 */
@@ -39,6 +40,7 @@ static void finished(void *ctx, struct prepare_task *t)
 		f->at_once--;
 	}
 	f->error = t->error;
+	f->outcome = t->outcome;
 	f->finished[t->kind]++;
 	if (t->kind == PREPARE_LAUNCH && t->req.sid < ARRAY_LEN(f->finished_of))
 		f->finished_of[t->req.sid]++;
@@ -57,10 +59,18 @@ static bool wait_for(atomic_uint *count, unsigned n)
 	return *count >= n;
 }
 
-static void put_document(struct fixture *f, uint64_t sid, const char *document)
+static void ask_store(struct fixture *f, const struct st_req *r)
 {
 	struct st_ack ack;
 	struct pollfd p = { store_sqlite_ops.fd(f->store), POLLIN, 0 };
+	CHECK_INT(store_sqlite_ops.submit(f->store, r), OK);
+	while (!store_sqlite_ops.collect(f->store, &ack, 1))
+		poll(&p, 1, 1000);
+	CHECK_INT(ack.res, ST_OK);
+}
+
+static void put_document(struct fixture *f, uint64_t sid, const char *document)
+{
 	struct st_req r = { .op = ST_PUT,
 			    .lane = LANE_USER,
 			    .tag = sid,
@@ -69,10 +79,16 @@ static void put_document(struct fixture *f, uint64_t sid, const char *document)
 			    .at = { 1 },
 			    .id = { &"s1s2s3s4"[2 * (sid - 1)], 2 },
 			    .document = str_of(document) };
-	CHECK_INT(store_sqlite_ops.submit(f->store, &r), OK);
-	while (!store_sqlite_ops.collect(f->store, &ack, 1))
-		poll(&p, 1, 1000);
-	CHECK_INT(ack.res, ST_OK);
+	ask_store(f, &r);
+}
+
+static void put_run(struct fixture *f, uint64_t run, uint64_t sid)
+{
+	struct st_req r = { .op = ST_OCC, .lane = LANE_CLAIM, .tag = 100 + run, .sid = sid, .rev = 1 };
+	r.run = (struct run_row){
+		.run = run, .sid = sid, .rev = 1, .state = RUN_CLAIMED, .kind = KIND_TIMER, .nominal = { 1 }
+	};
+	ask_store(f, &r);
 }
 
 static void set_up(struct fixture *f)
@@ -296,6 +312,7 @@ TEST(without_descriptors_tasks_wait)
 	put_schedule(&f, 1, "UTC");
 	put_schedule(&f, 2, "Europe/Berlin");
 	put_schedule(&f, 3, "Europe/Paris");
+	put_run(&f, 1, 3);
 	CHECK_INT(prepare_rules(f.worker, 1), OK); /* SQLite opens its files when they are needed */
 	CHECK(wait_for(&f.finished[PREPARE_RULES], 1));
 	CHECK_INT(f.error, OK);
@@ -324,10 +341,75 @@ TEST(without_descriptors_tasks_wait)
 	unsigned questions = 0;
 	CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
 	put_schedule(&f, 4, "Europe/Rome");
+	put_run(&f, 2, 4);
 	for (int64_t end = clock_boot().us + 1000000; clock_boot().us < end;)
-		questions += prepare_answer(f.worker, &(struct rn_req){ .run = 1, .sid = 4, .rev = 1 }) == OK;
+		questions += prepare_answer(f.worker, &(struct rn_req){ .run = 2, .sid = 4, .rev = 1 }) == OK;
 	CHECK(questions > 0 && questions <= PREPARE_TASKS_MAX);
 	CHECK(setrlimit(RLIMIT_NOFILE, &was) == 0);
 	CHECK(wait_for(&f.finished[PREPARE_ANSWER], 1 + questions));
+	tear_down(&f);
+}
+
+/* --- one read --- */
+
+static const struct read_ops *real_reads;
+static const struct store_ops *real_store;
+static struct read_ops few_reads;
+static struct store_ops few_ops;
+static atomic_uint attempts_read;
+
+static enum err count_attempt(struct reader *r, const struct attempt_request *q, struct arena *a,
+			      struct read_attempt *ret, struct why *why)
+{
+	attempts_read++;
+	CHECK(str_eq(q->agent, STR("desk")));
+	return real_reads->attempt(r, q, a, ret, why);
+}
+
+/* A reader that has no other questions: the worker would crash if it asked one. */
+static enum err open_few_reads(void *store, struct reader **ret, struct why *why)
+{
+	enum err e = real_store->reader(store, ret, why);
+	if (e)
+		return e;
+	real_reads = (*ret)->ops;
+	few_reads = (struct read_ops){ .close = real_reads->close,
+				       .sched = real_reads->sched,
+				       .attempt = count_attempt };
+	(*ret)->ops = &few_reads;
+	return OK;
+}
+
+TEST(one_read_brings_all_that_an_attempt_needs)
+{
+	struct fixture f;
+	struct why why;
+	uint32_t agent;
+	set_up(&f);
+	put_document(&f, 1,
+		     "{\"id\":\"s1\",\"expression\":\"0 8 * * *\",\"agent\":\"desk\","
+		     "\"action\":{\"type\":\"command\",\"command\":\"true\"}}");
+	put_run(&f, 1, 1);
+	struct doc_names names = intern_for_documents(f.intern);
+	CHECK_INT(names.name(names.self, DOC_AGENT, STR("desk"), &agent), OK);
+	prepare_close(f.worker);
+	real_store = f.store->ops;
+	few_ops = *real_store;
+	few_ops.reader = open_few_reads;
+	f.store->ops = &few_ops;
+	CHECK_INT(prepare_open(&(struct prepare_options){ .store = f.store,
+							  .place = { .socket = "", .runs = f.dir },
+							  .defaults = { .when = { .zone_name = STR("UTC") } },
+							  .intern = f.intern,
+							  .finished = finished,
+							  .zones_read = zones_read,
+							  .ctx = &f },
+			       &f.worker, &why),
+		  OK);
+	struct rn_req r = { .op = RN_START, .run = 1, .sid = 1, .rev = 1, .attempt = 1, .agent = agent };
+	CHECK_INT(prepare_launch(f.worker, &r), OK);
+	CHECK(wait_for(&f.finished[PREPARE_LAUNCH], 1));
+	CHECK_INT(f.outcome, OUTCOME_NONE);
+	CHECK_INT(attempts_read, 1);
 	tear_down(&f);
 }

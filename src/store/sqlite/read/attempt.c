@@ -39,7 +39,7 @@ enum err sqlite_read_attempt(struct reader *reader, const struct attempt_request
 			     struct read_attempt *ret, struct why *why)
 {
 	struct sqlite_reader *r = sqlite_reader_of(reader);
-	struct read_attempt found = { .agent.name = q->agent, .state.key = q->agent };
+	struct read_attempt found = { .agent.name = q->agent, .state.key = q->agent, .has_notes = q->notes };
 	int rc = reader_begin(r);
 	if (rc == SQLITE_OK)
 		rc = find_attempt(r, q, a, &found);
