@@ -51,7 +51,8 @@ void api_finish(struct api_call *call, enum err e)
 		e = E_NOMEM;
 	if (e) {
 		buf_free(out);
-		call->status = problem_document_write(e, 0, call->why, call->source, out);
+		/* A disk that fails may recover: the client can try again. */
+		call->status = problem_document_write(e, e == E_IO ? 503 : 0, call->why, call->source, out);
 	} else {
 		buf_addc(out, '\n');
 		call->status = call->status ? call->status : 200;

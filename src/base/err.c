@@ -18,7 +18,7 @@ const struct err_info err_table[ERR_COUNT] = {
 	[E_VALUE] = { "no_value", "no value", 1, 424 },
 	[E_NODAEMON] = { "no_daemon", "no daemon", 69, 502 },
 	[E_NOMEM] = { "no_memory", "out of memory", 1, 507 },
-	[E_IO] = { "io", "input or output failed", 1, 503 },
+	[E_IO] = { "io", "input or output failed", 1, 500 },
 };
 
 enum err err_named(struct str name)
