@@ -115,6 +115,15 @@ static bool has_reached_max_failures(const struct sched *s)
 	return most && s->row.failures >= most && !(s->row.flags & SCHED_PAUSED);
 }
 
+/* The line of catch-up runs ends when none of them is open and no time is left that came due meanwhile. */
+static void update_line(struct engine *e, struct sched *s)
+{
+	bool open = false;
+	for (uint32_t i = s->first_run; i != NONE; i = e->run[i].sibling)
+		open |= e->run[i].row.kind == KIND_CATCH_UP;
+	s->in_line = open || (s->in_line && (s->first_end != NONE || due_has_come(e, s, s->next_try)));
+}
+
 void due_dequeue(struct engine *e, struct sched *s)
 {
 	heap_remove(&e->due, sched_index(e, s));
@@ -126,6 +135,8 @@ void due_enqueue(struct engine *e, struct sched *s)
 	uint32_t i = sched_index(e, s);
 	due_dequeue(e, s);
 	follow_drop_handled(e, s);
+	if (!s->busy)
+		update_line(e, s);
 	if (s->busy || s->removed || !(s->row.flags & SCHED_ENABLED) || s->outdated)
 		return;
 	if (has_reached_max_failures(s)) {
@@ -384,16 +395,6 @@ struct wall due_same_bar(const struct engine *e, const struct sched *s, struct w
 
 /* --- handling due schedules --- */
 
-/* True if catch-up runs are open: a time that comes due meanwhile becomes a catch-up run too. */
-static bool joins_catch_up(const struct engine *e, const struct sched *s)
-{
-	for (uint32_t i = policy_of(s)->missed == MISSED_CATCH_UP ? s->first_run : NONE; i != NONE;
-	     i = e->run[i].sibling)
-		if (e->run[i].row.kind == KIND_CATCH_UP)
-			return true;
-	return false;
-}
-
 /* The last nominal time up to restored_at, for which the restored store cannot say whether it ran. */
 static struct wall last_before_restore(const struct engine *e, const struct sched *s)
 {
@@ -431,8 +432,9 @@ static void handle_sched(struct engine *e, struct sched *s)
 				 due_bar_reason(e, s, s->next_try));
 	} else if (is_late(e, s, s->next_try)) {
 		late_settle(e, s);
-	} else if (joins_catch_up(e, s)) {
-		due_claim(e, s, s->next_try, NULL, KIND_CATCH_UP, 0);
+	} else if (late_joins_line(e, s, due_time(s, s->next_try),
+				   due_has_come(e, s, due_next(s, s->next_try)))) {
+		late_start(e, s, KIND_CATCH_UP);
 	} else {
 		struct wall last = due_is_overlap(e, s, KIND_TIMER)
 					   ? due_same_bar(e, s, due_last_since(e, s, 0))

@@ -124,8 +124,10 @@ void follow_run_first(struct engine *e, struct sched *s)
 		refuse_end(e, s, end, RUN_SKIPPED, reason);
 	else if (e->now.wall.us - end->nominal.us > due_grace(s))
 		settle_late_end(e, s, end);
-	else
+	else if (!late_joins_line(e, s, end->nominal, count_open(e, s, 2) > 1))
 		due_claim(e, s, end->nominal, end, KIND_AFTER, 0);
+	else if (late_take_token(e, s, end->nominal))
+		due_claim(e, s, end->nominal, end, KIND_CATCH_UP, 0);
 }
 
 /* Two ends at one instant are two occurrences, so they need different nominal times. */

@@ -73,7 +73,7 @@ bool late_take_token(struct engine *e, struct sched *s, struct wall due)
 	return false;
 }
 
-static void start_missed(struct engine *e, struct sched *s, enum run_kind kind)
+void late_start(struct engine *e, struct sched *s, enum run_kind kind)
 {
 	if (late_take_token(e, s, due_time(s, s->next_try))) {
 		due_claim(e, s, s->next_try, NULL, kind, 0);
@@ -116,7 +116,7 @@ static void catch_up(struct engine *e, struct sched *s)
 	if (first.us > s->next_try.us && first.us <= e->now.wall.us)
 		due_record_range(e, s, due_same_bar(e, s, time_before(s, first)), RUN_MISSED, REASON_LIMIT);
 	else
-		start_missed(e, s, KIND_CATCH_UP);
+		late_start(e, s, KIND_CATCH_UP);
 }
 
 /* The last nominal time up to `last` whose lateness is explained by the cause that ends at `until`. */
@@ -127,6 +127,24 @@ static struct wall last_of_cause(const struct sched *s, struct wall last, struct
 	return rule_prev(&rules_of(s)->when, s->zone, until, &until) == OK && until.us > s->next_try.us
 		       ? until
 		       : s->next_try;
+}
+
+/* The last instant at which the engine could not handle what was due. */
+static struct wall interrupted_until(const struct engine *e)
+{
+	const struct wall all[] = { e->loaded_at, e->stepped_at, e->resumed_at, e->stalled_at };
+	struct wall last = all[0];
+	for (size_t i = 1; i < ARRAY_LEN(all); i++)
+		if (all[i].us > last.us)
+			last = all[i];
+	return last;
+}
+
+bool late_joins_line(const struct engine *e, const struct sched *s, struct wall due, bool more)
+{
+	if (policy_of(s)->missed != MISSED_CATCH_UP)
+		return false;
+	return s->in_line || (more && (s->late_cause || due.us <= interrupted_until(e).us));
 }
 
 void late_settle(struct engine *e, struct sched *s)
@@ -150,7 +168,7 @@ void late_settle(struct engine *e, struct sched *s)
 		else if (last.us > s->next_try.us)
 			due_record_range(e, s, time_before(s, last), RUN_MISSED, REASON_SUPERSEDED);
 		else
-			start_missed(e, s, KIND_TIMER);
+			late_start(e, s, KIND_TIMER);
 		break;
 	case MISSED_CATCH_UP:
 		catch_up(e, s);

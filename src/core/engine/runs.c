@@ -242,13 +242,18 @@ void runs_recorded(struct engine *e, struct run *r)
 		proceed(e, r);
 }
 
+/* Backfills and catch-up runs go one after another, whatever the policy for overlap. */
+static bool goes_in_line(const struct run *r)
+{
+	return r->row.kind == KIND_BACKFILL || r->row.kind == KIND_CATCH_UP;
+}
+
 /* True if another live run of the schedule must end first. */
 static bool must_wait(struct engine *e, const struct run *r)
 {
 	const struct sched *s = runs_sched(e, r);
 	bool allow = policy_of(s)->overlap == OVERLAP_ALLOW;
-	/* Backfills and catch-up runs go one after another even where overlap is allowed. */
-	bool in_line = r->row.kind == KIND_BACKFILL || r->row.kind == KIND_CATCH_UP;
+	bool in_line = goes_in_line(r);
 	for (uint32_t i = s->first_run; i != NONE && (!allow || in_line); i = e->run[i].sibling) {
 		const struct run *other = &e->run[i];
 		if (other == r || !is_live(other) || (allow && other->row.kind != r->row.kind))
@@ -307,7 +312,8 @@ static void proceed(struct engine *e, struct run *r)
 		return;
 	}
 	r->phase = PHASE_BEHIND;
-	if (policy_of(s)->overlap != OVERLAP_CANCEL_RUNNING || r->row.kind == KIND_BACKFILL)
+	/* Catch-up runs and backfills never replace each other. */
+	if (policy_of(s)->overlap != OVERLAP_CANCEL_RUNNING || goes_in_line(r))
 		return;
 	for (uint32_t i = s->first_run, next; i != NONE && e->run[i].row.run < r->row.run; i = next) {
 		next = e->run[i].sibling;

@@ -73,6 +73,7 @@ struct sched {
 	uint16_t late_cause;          /* the reason for its lateness if it is known; 0: find it by time */
 	uint16_t range_reason;        /* the reason of its open range; 0: the store has none */
 	bool busy;                    /* a request that changes its row is under way; no other may be sent */
+	bool in_line;                 /* catch-up runs are open, or have just ended and more times are due */
 	bool in_use;                  /* this slot of the array holds a schedule */
 	bool removed;                 /* stays in memory until its last run has ended */
 	bool outdated; /* its rules were compiled for another version, zone data or agent definition; they are
@@ -332,6 +333,12 @@ void due_acked(struct engine *e, const struct pending *pending, const struct st_
 /* --- late.c: times that were missed --- */
 void late_settle(struct engine *e,
 		 struct sched *s); /* next_try is late: applies the policy for missed times */
+/* Claims next_try as a run of this kind as soon as there is a token for it. */
+void late_start(struct engine *e, struct sched *s, enum run_kind kind);
+/* True if a time that is due, but not late, becomes a catch-up run: it came due while catch-up runs were
+ * worked off; or an interruption (the daemon was down, the machine suspended, …) has left it and `more` times
+ * due. */
+bool late_joins_line(const struct engine *e, const struct sched *s, struct wall due, bool more);
 enum reason late_cause(struct engine *e, const struct sched *s, struct wall due);
 unsigned late_limit(const struct sched *s); /* how many missed times may be run late */
 /* Takes a token to start a missed time now. False: there is none, and the schedule was put into the catch_up

@@ -81,6 +81,19 @@ static bool near_change(const struct check *c, const struct check_sched *sched, 
 	return sched->dropped;
 }
 
+/* True if the time came due while a catch-up run was open, so that it had to join the line. */
+static bool must_join_line(const struct check *c, const struct check_sched *sched, const struct version *v,
+			   int64_t t)
+{
+	if (v->rules.policy.missed != MISSED_CATCH_UP || near_change(c, sched, t))
+		return false;
+	for (const struct check_run *o = run_newest(c, sched); o; o = run_older(c, o))
+		if (o->row.kind == KIND_CATCH_UP && o->row.rev == v->rev && o->recorded < t - c->slack &&
+		    o->last_finish > t + c->slack)
+			return true;
+	return false;
+}
+
 /* Checks a nominal time that is recorded once: it must be in time, or there must be an excuse. */
 static void check_punctuality(struct check *c, const struct check_sched *sched, const struct version *v,
 			      struct wall n, int64_t t, const struct run_row *r, const struct range_row *g,
@@ -106,6 +119,9 @@ static void check_punctuality(struct check *c, const struct check_sched *sched, 
 	struct wall due = v->after ? n : rule_due(&v->rules.when, check_zone(c, &v->rules), n);
 	if (check_repeated(c, n) || check_repeated(c, due) || (r && check_repeated(c, r->claimed)))
 		return;
+	if (state == RUN_SKIPPED && reason == REASON_OVERLAP && must_join_line(c, sched, v, t))
+		check_fail(c, "sid %llu: %s is skipped/overlap, although it came due during a catch-up run",
+			   sid, check_time_text(n));
 	if (v->rules.zone_print != zone_fingerprint(check_zone(c, &v->rules)))
 		return; /* outdated rules, for other zone data, decide nothing */
 	bool held = held_by_any(c, sched, t);

@@ -262,6 +262,78 @@ SCENARIO(missed_catch_up_includes_times_that_come_due_meanwhile)
 			   "catch_up 08:40 done 08:45-08:45:01; 08:50 done 08:50-08:50:01");
 }
 
+/* Every time of a schedule that is due every 2 s must have run, whatever the policy for overlap, after an
+ * interruption that is longer than the grace. */
+static void catch_up_dense(struct scenario_rig *s, enum overlap overlap)
+{
+	uint64_t a = add_schedule(
+		s, (struct spec){ .every = 2,
+				  .policy = { .missed = MISSED_CATCH_UP, .overlap = (uint8_t)overlap } });
+	script_run(s, a, lasting(USEC / 2));
+	run_until(s, "08:01");
+	world_crash(rig_world(s), SECONDS(100));
+	run_until(s, "08:05:01");
+	const struct model *rows = rig_world(s)->rows;
+	unsigned done = 0, caught_up = 0;
+	for (size_t i = 0; i < model_runs(rows); i++) {
+		const struct run_row *r = model_run_at(rows, i);
+		done += r->state == RUN_FINISHED && r->outcome == OUTCOME_DONE;
+		caught_up += r->kind == KIND_CATCH_UP;
+	}
+	expect_true(s, done == 150);
+	expect_true(s, caught_up > 50 && caught_up < 100);
+	expect_true(s, model_runs(rows) == 150 && model_sched(rows, a)->ranges == 0);
+	send_command(s, (struct command){ .kind = CMD_DROP, .sid = a }); /* it would never be quiet */
+}
+
+SCENARIO(missed_catch_up_of_a_dense_schedule)
+{
+	catch_up_dense(s, OVERLAP_SKIP);
+}
+
+SCENARIO(missed_catch_up_of_a_dense_schedule_that_queues_one)
+{
+	catch_up_dense(s, OVERLAP_QUEUE_ONE);
+}
+
+SCENARIO(missed_catch_up_of_a_dense_schedule_that_cancels)
+{
+	catch_up_dense(s, OVERLAP_CANCEL_RUNNING);
+}
+
+/* All missed times are within the grace. Several of them are a line; one alone simply runs late. */
+SCENARIO(missed_catch_up_of_times_within_the_grace)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .every = 20, .policy.missed = MISSED_CATCH_UP });
+	script_run(s, a, lasting(SECONDS(12)));
+	run_until(s, "08:00:50");
+	world_crash(rig_world(s), SECONDS(15));
+	run_until(s, "08:01:30");
+	world_crash(rig_world(s), SECONDS(55));
+	run_until(s, "08:04:15");
+	expect_rows(s, a,
+		    "08:00:20 done 08:00:20-08:00:32; 08:00:40 done 08:00:40-08:00:52; "
+		    "08:01 done 08:01:05-08:01:17; 08:01:20 done 08:01:20-08:01:32; "
+		    "catch_up 08:01:40 done 08:02:25-08:02:37; catch_up 08:02 done 08:02:37-08:02:49; "
+		    "catch_up 08:02:20 done 08:02:49-08:03:01; catch_up 08:02:40 done 08:03:01-08:03:13; "
+		    "catch_up 08:03 done 08:03:13-08:03:25; catch_up 08:03:20 done 08:03:25-08:03:37; "
+		    "08:03:40 done 08:03:40-08:03:52; 08:04 done 08:04-08:04:12");
+}
+
+/* The ends of a leader that a follower was not informed of are a line, too. */
+SCENARIO(missed_catch_up_of_a_follower_includes_ends_that_come_meanwhile)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .every = 600 });
+	uint64_t b = add_schedule(s, (struct spec){ .after = a, .policy.missed = MISSED_CATCH_UP });
+	script_run(s, a, lasting(MINUTES(9)));
+	script_run(s, b, lasting(MINUTES(9) + SECONDS(30)));
+	script_run(s, b, lasting(SECONDS(1)));
+	run_until(s, "08:15");
+	world_crash(rig_world(s), MINUTES(9));
+	run_until(s, "08:45");
+	expect_rows(s, b, "catch_up 08:19 done 08:24-08:33:30; catch_up 08:33 done 08:33:30-08:33:31");
+}
+
 /* One of the catch-up runs fails and waits for its retry. */
 SCENARIO(missed_catch_up_with_a_retry_runs_one_at_a_time)
 {
