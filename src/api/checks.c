@@ -4,6 +4,7 @@
 #include "base/json.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -78,10 +79,29 @@ const char *check_advice(const char *text)
 	return "fix the cause named here; rota retries by itself";
 }
 
+/* As statvfs; if the path does not exist yet, the nearest directory above it that exists, on whose disk it
+ * will be. */
+static int disk_of(const char *path, struct statvfs *ret)
+{
+	char above[PATH_MAX];
+	if ((size_t)snprintf(above, sizeof above, "%s", path) >= sizeof above) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	for (;;) {
+		char *slash = strrchr(above, '/');
+		if (!statvfs(above, ret))
+			return 0;
+		if (errno != ENOENT || !slash)
+			return -1;
+		slash[slash == above] = '\0'; /* the root keeps its slash */
+	}
+}
+
 void check_disk(struct buf *out, const char *path)
 {
 	struct statvfs fs;
-	if (statvfs(path, &fs)) {
+	if (disk_of(path, &fs)) {
 		check_add(out, CHECK_FAIL, "disk", check_advice(strerror(errno)), "cannot inspect %s: %s",
 			  path, strerror(errno));
 		return;
@@ -102,9 +122,10 @@ void check_directory(struct buf *out, const char *what, const char *path)
 {
 	struct stat st;
 	if (stat(path, &st))
-		check_add(out, errno == ENOENT ? CHECK_WARN : CHECK_FAIL, what,
+		check_add(out, errno == ENOENT ? CHECK_OK : CHECK_FAIL, what,
 			  errno == ENOENT ? "`rota serve` creates it" : check_advice(strerror(errno)),
-			  "%s: %s", path, strerror(errno));
+			  "%s%s%s", path, errno == ENOENT ? "" : ": ",
+			  errno == ENOENT ? " does not exist yet" : strerror(errno));
 	else if (!S_ISDIR(st.st_mode))
 		check_add(out, CHECK_FAIL, what, "choose another directory with --data, or move it away",
 			  "%s: not a directory", path);

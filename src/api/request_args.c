@@ -24,9 +24,9 @@ static enum err set_argument(struct api_call *call, struct str name, struct str 
 	if (p->kind == PARAM_FLAG && text.n && !no && !str_eq(text, STR("true")))
 		return why_set(call->why, E_INPUT, at, "%s must be true or false, not '%.*s'", p->name,
 			       STR_SHORT(text));
-	if (p->kind == PARAM_COUNT && (!str_number(text, p->most, &n) || n < 1))
-		return why_set(call->why, E_INPUT, at, "%s %.*s is out of range 1-%u", p->name,
-			       STR_SHORT(text), p->most);
+	if (p->kind == PARAM_COUNT && (!str_number(text, p->most, &n) || n < p->least))
+		return why_set(call->why, E_INPUT, at, "%s %.*s is out of range %u-%u", p->name,
+			       STR_SHORT(text), p->least, p->most);
 	arg->given = p->kind != PARAM_FLAG || !no;
 	arg->text = text;
 	if (p->kind == PARAM_COUNT)

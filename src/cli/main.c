@@ -108,9 +108,9 @@ static enum err set_arg(struct cli_call *call, const struct op_param *p, const c
 	if (!arg->text.n && !p->positional)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "--%s needs a value (%s)", p->name, p->value);
 	uint64_t n;
-	if (p->kind == PARAM_COUNT && (!str_number(arg->text, p->most, &n) || n < 1))
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "--%s %.*s is out of range 1-%u", p->name,
-			       STR_SHORT(arg->text), p->most);
+	if (p->kind == PARAM_COUNT && (!str_number(arg->text, p->most, &n) || n < p->least))
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "--%s %.*s is out of range %u-%u", p->name,
+			       STR_SHORT(arg->text), p->least, p->most);
 	if (p->kind == PARAM_COUNT)
 		arg->count = (unsigned)n;
 	return OK;

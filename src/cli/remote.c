@@ -34,8 +34,6 @@ enum err remote_call(struct cli_call *call, const char *method, const char *targ
 	enum err e = remote_socket(call, &request.socket);
 	if (!e)
 		e = client_call(&request, &answer, call->why);
-	if (e == E_NODAEMON)
-		why_write(call->why, WHY_NOWHERE, "no daemon at %s; `rota serve` starts one", request.socket);
 	if (!e) {
 		struct buf problem = { 0 };
 		e = problem_document_read(answer.status, buf_str(&answer.body), &problem);

@@ -18,10 +18,11 @@
 	{                                                                                                    \
 		.name = (n), .value = (v), .kind = PARAM_TEXT, .help = (h), __VA_ARGS__                      \
 	}
-#define COUNT(n, v, m, h)                                                                                    \
+#define COUNT_FROM(l, n, v, m, h)                                                                            \
 	{                                                                                                    \
-		.name = (n), .value = (v), .kind = PARAM_COUNT, .most = (m), .help = (h)                     \
+		.name = (n), .value = (v), .kind = PARAM_COUNT, .least = (l), .most = (m), .help = (h)       \
 	}
+#define COUNT(n, v, m, h) COUNT_FROM(1, n, v, m, h)
 #define FLAG(n, h, ...)                                                                                      \
 	{                                                                                                    \
 		.name = (n), .kind = PARAM_FLAG, .help = (h), __VA_ARGS__                                    \
@@ -47,7 +48,7 @@
 		OPTION("timeout", "DURATION",                                                                \
 		       "maximum duration of a run (default: 1h for commands, 15m for agents)"),              \
 		OPTION("window", "DURATION", "how long after its due time a run may still start"),           \
-		COUNT("retry", "N", RETRY_MAX, "number of retries after a failed attempt"),                  \
+		COUNT_FROM(0, "retry", "N", RETRY_MAX, "number of retries after a failed attempt"),          \
 		OPTION("missed", "POLICY",                                                                   \
 		       "missed runs: execute_immediately, skip, execute_next or catch_up"),                  \
 		OPTION("overlap", "POLICY",                                                                  \

@@ -92,7 +92,7 @@ struct op_param {
 	const char *value; /* placeholder for the value in help: "ZONE"; NULL for a flag */
 	enum param_kind kind;
 	bool positional;
-	unsigned most; /* PARAM_COUNT: the largest value; the smallest is 1 */
+	unsigned least, most; /* PARAM_COUNT: the smallest and the largest value */
 	const char *help;
 	char letter;   /* -f for --follow; 0: none */
 	bool required; /* used for the help text only */

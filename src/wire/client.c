@@ -88,16 +88,17 @@ static enum err cannot_connect(const struct exchange *c, int eno)
 	const char *path = c->request->socket;
 	if (eno == ENOENT || eno == ENOTDIR)
 		return why_set(c->why, E_NODAEMON, WHY_NOWHERE,
-			       "no daemon: there is no socket at %s; `rota serve` starts one", path);
+			       "no daemon at %s: there is no socket; `rota serve` starts one", path);
 	if (eno == ECONNREFUSED)
 		return why_set(c->why, E_NODAEMON, WHY_NOWHERE,
-			       "no daemon listens at %s; `rota serve` starts one", path);
+			       "no daemon at %s: nothing listens; `rota serve` starts one", path);
 	if (eno == EACCES || eno == EPERM)
 		return why_set(c->why, E_DENIED, WHY_NOWHERE, "not permitted to use the daemon's socket %s",
 			       path);
 	if (eno == EAGAIN)
 		return why_set(c->why, E_BUSY, WHY_NOWHERE, "the daemon at %s is busy; try again", path);
-	return why_set(c->why, E_IO, WHY_NOWHERE, "cannot connect to %s: %s", path, strerror(eno));
+	return why_set(c->why, E_NODAEMON, WHY_NOWHERE, "no daemon at %s: %s; `rota serve` starts one", path,
+		       strerror(eno));
 }
 
 static enum err open_connection(struct exchange *c)

@@ -2,7 +2,7 @@
 /* The HTTP client of the command line: each call opens a connection to the daemon's socket. No proxy,
  * environment variable or file influences it. Errors:
  *
- *	E_NODAEMON	there is no socket, or no daemon listens
+ *	E_NODAEMON	no connection was made: there is no socket, no daemon listens, or connect failed
  *	E_DENIED	no permission to use the socket
  *	E_BUSY		the daemon listens but accepts no connections
  *	E_GONE		the connection ended before the answer; the request may have been carried out

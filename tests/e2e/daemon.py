@@ -3,12 +3,14 @@
 
 usage: daemon.py ROTA FIXTURES [PART...]; FIXTURES is the directory of run files of earlier versions"""
 import glob
+import json
 import os
 import re
 import shutil
 import signal
 import socket
 import sqlite3
+import subprocess
 import sys
 import threading
 import time
@@ -165,6 +167,45 @@ def no_daemon():
         r = rig.serve_once()
         check(r.returncode == 2 and rig.socket in r.stderr, "a file that is not a socket is not removed", r)
         check(os.path.exists(rig.socket), "the file that is not a socket still exists")
+
+
+def daemon_dies_before_answering():
+    """Exit code 69 means that no connection was made, 75 that it broke before the answer."""
+    with Rig(ROTA) as rig:
+        check(rig.start(), "the daemon starts", rig.log_text())
+        for argv in (("ls",), ("add", "@daily", "--id", "x", "--", "true")):
+            rig.daemon.send_signal(signal.SIGSTOP)
+            client = subprocess.Popen([ROTA, argv[0], "--socket", rig.socket, *argv[1:]], stdin=subprocess.DEVNULL,
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=rig.env)
+            wait_until(30, lambda: is_connected(client.pid))
+            rig.kill()
+            err = client.communicate(timeout=60)[1]
+            check(client.returncode == 75 and "before it answered" in err, f"the connection of {argv[0]} broke",
+                  (client.returncode, err))
+            r = rig.cli(*argv)
+            check(r.returncode == 69 and "no daemon at" in r.stderr, "no connection is made to a killed daemon", r)
+            check(rig.start(), "the daemon starts again", rig.log_text())
+
+
+def is_connected(pid):
+    """Whether the process has a socket, which must be that to the daemon, and sleeps, which must be for the answer."""
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            sleeps = f.read().rsplit(")", 1)[1].split()[0] == "S"
+        return sleeps and any(os.readlink(f"/proc/{pid}/fd/{n}").startswith("socket:") for n in os.listdir(f"/proc/{pid}/fd"))
+    except OSError:
+        return False
+
+
+def doctor_before_the_first_start():
+    """A fresh home: nothing but the daemon is missing, and the disk of a directory that does not exist yet is that of the
+    directory above it."""
+    with Rig(ROTA) as rig:
+        env = {k: v for k, v in rig.env.items() if not k.startswith(("ROTA_DATA", "XDG_"))} | {"HOME": rig.dir + "/home"}
+        os.mkdir(rig.dir + "/home")
+        r = subprocess.run([ROTA, "doctor", "--json"], capture_output=True, text=True, timeout=60, env=env)
+        states = {c["check"]: c["state"] for c in json.loads(r.stdout)["checks"]}
+        check([c for c, s in states.items() if s == "fail"] == ["daemon"] and states["disk"] == "ok", "a fresh home", r)
 
 
 # --- stops and restarts ------------------------------------------------------------------------------------
@@ -572,7 +613,8 @@ def zones_change_while_waiting():
 
 # The longest first.
 PARTS = (zones_change, zones_change_while_waiting, stopped_in_a_burst, stopped_while_stuck, stopped_launcher, bad_databases,
-         two_daemons, bad_directories, no_daemon, zone_numbers_while_starting, commands_while_busy, clients_wait_across_restart,
+         two_daemons, bad_directories, no_daemon, daemon_dies_before_answering, doctor_before_the_first_start,
+         zone_numbers_while_starting, commands_while_busy, clients_wait_across_restart,
          old_run_files, process_tree, killed_shim, killed_shim_retried)
 
 if __name__ == "__main__":

@@ -244,7 +244,7 @@ def check_add():
                         (("0 9 * * *", "--tz", "Europe/Berln", "--", "true"), "Europe/Berlin"),
                         (("0 9 * * *", "--id", "a b", "--", "true"), "id"),
                         (("0 9 * * *", "--timeout", "soon", "--", "true"), "duration"),
-                        (("0 9 * * *", "--retry", "0", "--", "true"), "1-100"),
+                        (("0 9 * * *", "--retry", "101", "--", "true"), "0-100"),
                         (("0 9 * * * TZ=UTC", "--tz", "Asia/Tokyo", "--", "true"), "zone"),
                         (("2020-01-01", "--", "true"), "in the past"),
                         (("0 9 * * *", "--frob", "--", "true"), "no option --frob")):
@@ -398,6 +398,8 @@ def check_edit():
     good("edit", "ed", "--when", "0 9 * * * TZ=Asia/Tokyo OVERLAP allow", has="Asia/Tokyo")
     good("edit", "ed", "--when", "every day at 7am in Lisbon", has=("Europe/Lisbon", "overlap: allow"))
     good("edit", "ed", "--timeout", "90s", "--retry", "3", has=("90 s", "3 retries"))
+    good("edit", "ed", "--retry", "0", has=("ed: changed", "0 retries"))
+    check("retry" not in ask("show", "ed")["document"], "edit --retry 0 removes the retries")
     good("edit", "ed", "--", "echo", "two", has="echo two")
     check(ask("show", "ed")["document"]["timeout"] in ("90s", "1m30s"), "edit of the command keeps the timeout")
     before = rota("show", "ed", "--json").out
@@ -455,7 +457,9 @@ def check_runs():
     check(f.wait(5) == 0, "logs -f ends with the run")
     f.stdout.close()
     check(ask("show", live)["outcome"] == "killed", "a stopped run is killed")
-    bad(1, "stop", live, has="has ended")
+    bad(1, "stop", live, has=(f"{live} has ended already", "it was stopped"))
+    ended = ask("run", "ok", "--wait")["id"]
+    bad(1, "stop", ended, has=(f"{ended} was not stopped", "it has ended already, done"))
     bad(1, "stop", "tomorrow", has="no schedule")
     bad(1, "stop", "ok", has=("'ok' has no run to stop",))
     check_stop_schedule()

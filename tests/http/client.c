@@ -88,13 +88,14 @@ TEST(client_errors_are_distinct)
 	snprintf(path, sizeof path, "%s/nothing", r.dir);
 	CHECK_INT(client_call(&request, &a, &why), E_NODAEMON);
 	CHECK_INT(err_table[E_NODAEMON].exit_code, 69);
-	CHECK(contains(why.text, "there is no socket at"));
+	CHECK_INT(err_table[E_GONE].exit_code, 75);
+	CHECK(contains(why.text, "there is no socket"));
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	snprintf(at.sun_path, sizeof at.sun_path, "%s/nothing", r.dir);
 	int dead = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	CHECK(bind(dead, (struct sockaddr *)&at, sizeof at) == 0);
 	CHECK_INT(client_call(&request, &a, &why), E_NODAEMON);
-	CHECK(contains(why.text, "no daemon listens at"));
+	CHECK(contains(why.text, "nothing listens"));
 	/* The queue of connections is full. */
 	CHECK(listen(dead, 0) == 0);
 	int first = connect_to(at.sun_path);

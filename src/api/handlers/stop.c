@@ -3,17 +3,36 @@
 
 #include "base/json.h"
 
+/* The error for a run that was not stopped, because it had ended by itself; OK: it was stopped, or is still
+ * active. E_NOTFOUND: there is no such run. */
+static enum err ended_before(struct api_call *call, struct api *api, uint64_t number)
+{
+	struct run_row run;
+	enum err e = read_run(api_reader(api), number, &run, call->why);
+	if (e == E_NOTFOUND)
+		return why_set(call->why, e, WHY_NOWHERE, "there is no run r%llu; `rota runs` lists runs",
+			       (unsigned long long)number);
+	bool refused = run.state == RUN_SKIPPED || run.state == RUN_MISSED;
+	if (e || (run.state != RUN_FINISHED && !refused) || run.reason == REASON_CANCELLED)
+		return e;
+	const char *how =
+		refused ? run.state == RUN_MISSED ? "missed" : "skipped" : outcome_words[run.outcome];
+	return why_set(call->why, E_CONFLICT, WHY_NOWHERE,
+		       "r%llu was not stopped: it has ended already, %s%s%s", (unsigned long long)number, how,
+		       run.reason ? "/" : "", run.reason ? reason_words[run.reason] : "");
+}
+
 static void answer_stop(struct api_call *call, struct api *api, const struct reply *r)
 {
 	enum err e = OK;
-	(void)api;
-	if (r->code == REPLY_NOT_FOUND)
-		e = why_set(call->why, E_NOTFOUND, WHY_NOWHERE,
-			    "%.*s does not exist or has ended; `rota runs` lists runs",
-			    STR_SHORT(op_arg(&call->args, "run")->text));
-	else if (r->code != REPLY_OK)
+	if (r->code == REPLY_NOT_FOUND || r->code == REPLY_OK)
+		e = ended_before(call, api, r->run);
+	if (!e && r->code == REPLY_NOT_FOUND) /* an earlier request has stopped it */
+		e = why_set(call->why, E_CONFLICT, WHY_NOWHERE, "r%llu has ended already: it was stopped",
+			    (unsigned long long)r->run);
+	else if (!e && r->code != REPLY_OK)
 		e = api_refusal(call, r, "the run was not stopped");
-	else
+	else if (!e)
 		buf_addf(&call->answer, "{\"done\":\"stop\",\"runs\":[\"r%llu\"]}",
 			 (unsigned long long)r->run);
 	api_finish(call, e);
@@ -36,6 +55,7 @@ struct stop_request {
 	struct read_runs runs; /* newest first, so that a run that waits for another is stopped before it
 				  could start */
 	unsigned sent, replied, stopped;
+	uint64_t ended;       /* a run that ended by itself; 0: none did */
 	struct reply refused; /* the first refusal; code 0: none */
 };
 
@@ -46,7 +66,9 @@ static void finish_stops(struct api_call *call, const struct stop_request *s)
 	enum err e = OK;
 	if (s->refused.code)
 		e = api_refusal(call, &s->refused, "not all runs were stopped");
-	else if (!s->stopped)
+	else if (!s->stopped && s->ended)
+		e = ended_before(call, s->api, s->ended);
+	if (!e && !s->refused.code && !s->stopped)
 		e = why_set(call->why, E_NOTFOUND, WHY_NOWHERE, "'%.*s' has no run to stop",
 			    STR_SHORT(s->id));
 	buf_addc(&call->answer, ']');
@@ -74,11 +96,13 @@ static void send_stops(void *arg)
 static void note_stopped(struct api_call *call, struct api *api, const struct reply *r)
 {
 	struct stop_request *s = call->ctx;
-	(void)api;
 	s->replied++;
-	if (r->code == REPLY_OK || r->code == REPLY_BUSY)
+	bool ended = r->code == REPLY_NOT_FOUND || (r->code == REPLY_OK && ended_before(call, api, r->run));
+	if (ended)
+		s->ended = r->run;
+	else if (r->code == REPLY_OK || r->code == REPLY_BUSY)
 		buf_addf(&call->answer, "%s\"r%llu\"", s->stopped++ ? "," : "", (unsigned long long)r->run);
-	else if (r->code != REPLY_NOT_FOUND && !s->refused.code)
+	else if (!s->refused.code)
 		s->refused = *r;
 	send_stops(call);
 }

@@ -110,8 +110,6 @@ static enum err follow_events(struct cli_call *call)
 		return why_set(call->why, E_NODAEMON, WHY_NOWHERE,
 			       "no daemon at %.150s for %u seconds; `rota serve` starts one", socket,
 			       CLIENT_RETRIES_MAX * CLIENT_RETRY_MS / 1000);
-	if (e == E_NODAEMON)
-		why_write(call->why, WHY_NOWHERE, "no daemon at %s; `rota serve` starts one", socket);
 	return e;
 }
 

@@ -3,7 +3,8 @@
 
 #include "cli/remote.h"
 
-/* Stops the run r7, if such a run is active. Any other name is looked up as a schedule. */
+/* Stops the run r7, if such a run is active. Any other name is looked up as a schedule, and so is the name of
+ * a run that has ended. */
 enum err verb_stop(struct cli_call *call)
 {
 	const struct arg *name = op_arg(&call->args, "name");
@@ -15,13 +16,15 @@ enum err verb_stop(struct cli_call *call)
 	bool run = name->text.p[0] == 'r' && str_number(str_from(name->text, 1), INT64_MAX, &number);
 	if (run)
 		e = remote_run_as(call, OP_STOP_RUN, "run", name->text);
-	if (e != E_NOTFOUND)
+	if (e != E_NOTFOUND && e != E_CONFLICT)
 		return e;
-	struct why first = *call->why;
+	struct why first_why = *call->why;
+	enum err first = e;
 	e = remote_run_as(call, OP_STOP_SCHEDULE, "schedule", name->text);
-	if (e == E_NOTFOUND && run)
-		*call->why = first;
-	return e;
+	if (e != E_NOTFOUND || !run)
+		return e;
+	*call->why = first_why;
+	return first;
 }
 
 void show_stopped(struct cli_call *call, const struct val *v)
