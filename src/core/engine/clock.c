@@ -47,7 +47,7 @@ void clock_update(struct engine *e)
 	if (e->clock_held && !far) {
 		e->clock_held = false;
 		e->stepped_at = e->now.wall;
-		e->rewind = 0; /* schedules may have been changed while the clock was held */
+		start_rewind(e); /* it may have been ahead when the engine was loaded or schedules changed */
 	} else if (far) {
 		e->clock_held = true;
 	}

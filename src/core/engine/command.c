@@ -300,8 +300,11 @@ static void resume_with_all(struct engine *e, struct sched *s)
 /* The store has recorded that all schedules are paused, or resumed. */
 static void apply_global_pause(struct engine *e, const struct hold_row *hold)
 {
+	bool was_paused = e->paused_all;
 	e->paused_all = hold->reason != 0;
 	e->global_pause = *hold;
+	if (!e->paused_all && !was_paused)
+		return; /* there was no pause whose times could be skipped */
 	for (uint32_t i = 0; i < e->scheds; i++) {
 		struct sched *s = &e->sched[i];
 		if (!s->in_use || s->row.flags & SCHED_PAUSED)
@@ -458,6 +461,8 @@ static void apply_hold(struct engine *e, const struct hold_row *hold)
 	res->releasing -= hold->reason == 0;
 	if (res->holding)
 		return; /* a newer hold is under way, and in effect already */
+	if (!hold->reason && res->held && res->hold.until.us > e->now.wall.us)
+		res->released_at = e->now.wall;
 	res->hold = *hold;
 	res->held = hold->reason != 0;
 	if (!res->held)

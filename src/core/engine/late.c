@@ -2,19 +2,35 @@
  * time by tokens. */
 #include "core/engine/state.h"
 
+/* When the last hold of its agent or account ended, or will end; INT64_MIN: there was none. */
+static struct wall hold_end(struct engine *e, const struct sched *s)
+{
+	const struct resource *both[] = { engine_resource(e, policy_of(s)->agent),
+					  engine_resource(e, policy_of(s)->account) };
+	struct wall end = due_held_until(e, s);
+	for (unsigned i = 0; i < ARRAY_LEN(both); i++)
+		if (both[i] && both[i]->released_at.us > end.us)
+			end = both[i]->released_at;
+	return end;
+}
+
 /* Each cause explains lateness up to an instant, *until. The order matters: a time that was held before a
- * crash is late because of the hold, not because of the crash. */
+ * crash is late because of the hold, not because of the crash. late_cause is of times that waited for a hold
+ * which does not concern the schedule any more. */
 static enum reason cause_of(struct engine *e, const struct sched *s, struct wall due, struct wall *until)
 {
 	const struct {
 		enum reason reason;
 		struct wall from, until;
 	} causes[] = {
-		{ REASON_RATE_LIMITED, { INT64_MIN }, due_held_until(e, s) },
 		{ REASON_DOWN, { INT64_MIN }, e->loaded_at },
 		{ REASON_CLOCK, { INT64_MIN }, e->stepped_at },
 		{ REASON_STORE, e->resumed_at, e->stalled_at },
+		{ REASON_SUSPENDED, { INT64_MIN }, e->resumed_at },
 	};
+	*until = hold_end(e, s);
+	if (due.us <= until->us)
+		return REASON_RATE_LIMITED;
 	*until = WALL_NEVER;
 	if (s->late_cause)
 		return (enum reason)s->late_cause;
@@ -122,11 +138,12 @@ static void catch_up(struct engine *e, struct sched *s)
 /* The last nominal time up to `last` whose lateness is explained by the cause that ends at `until`. */
 static struct wall last_of_cause(const struct sched *s, struct wall last, struct wall until)
 {
-	if (last.us <= until.us || until.us < s->next_try.us)
+	if (until.us < s->next_try.us)
 		return last;
-	return rule_prev(&rules_of(s)->when, s->zone, until, &until) == OK && until.us > s->next_try.us
-		       ? until
-		       : s->next_try;
+	if (last.us > until.us)
+		last = time_before(s, (struct wall){ until.us + 1 });
+	/* Jitter may make the last of them due after the cause has ended. */
+	return due_time(s, last).us > until.us ? time_before(s, last) : last;
 }
 
 /* The last instant at which the engine could not handle what was due. */
