@@ -2,6 +2,7 @@
  * preconditions that are answered after a delay. */
 #include "check/check.h"
 #include "coverage.h"
+#include "opinion/opinion.h"
 #include "room.h"
 
 #include <stdlib.h>
@@ -163,6 +164,7 @@ void sim_runner_request(struct world *w, const struct rn_req *q)
 	if (w->bug && w->bug->runner && !w->bug->runner(w, &r))
 		return;
 	observe_request(w->check, &r);
+	opinion_requested(w->opinion, &r);
 	world_hash(w, hash_pair(r.op + 300u, hash_pair(r.run, r.attempt)));
 	switch ((enum rn_op)r.op) {
 	case RN_START:
@@ -209,6 +211,7 @@ void sim_runner_start(struct world *w, unsigned i)
 	f->end = INT64_MAX;
 	world_hash(w, hash_pair(400, hash_pair(f->request.run, f->request.attempt)));
 	observe_started(w->check, f);
+	opinion_started(w->opinion, f);
 	if (f->watched)
 		report_file(w, f, RN_STARTED, RN_START);
 	f->killed = f->kill_pending && plan.kill_takes < plan.lasts;
@@ -234,6 +237,7 @@ void sim_runner_end(struct world *w, unsigned i)
 				      .exit_code = (int32_t)(f->request.run % 256) };
 	world_hash(w, hash_pair(500, hash_pair(f->request.run, f->exit.reason)));
 	observe_ended(w->check, f);
+	opinion_ended(w->opinion, f);
 	if (!f->watched)
 		return;
 	report_file(w, f, lost ? RN_LOST : RN_EXIT, RN_START);
@@ -249,6 +253,7 @@ void sim_runner_report(struct world *w, unsigned i)
 	if (s.epoch != w->epoch || !w->engine || world_call(w))
 		return;
 	observe_report(w->check, &s.report);
+	opinion_reported(w->opinion, &s.report);
 	world_hash(w, hash_pair(s.report.kind + 600u, hash_pair(s.report.run, s.report.yes)));
 	if (!w->bug || !w->bug->report || w->bug->report(w, &s.report))
 		world_step(w, &(struct event){ .kind = EV_RUNNER, .report = &s.report });
@@ -270,6 +275,7 @@ void sim_runner_crash(struct world *w, bool machine)
 			f->state = FILE_LOST;
 			f->exit.ended = world_wall(w);
 			observe_ended(w->check, f);
+			opinion_ended(w->opinion, f);
 		}
 		/* The last writes before a crash of the machine may not have reached the disk. */
 		if (machine && f->state == FILE_ENDED && w->t - f->end < SECONDS(5) && world_chance(w, 50))

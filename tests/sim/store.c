@@ -2,6 +2,7 @@
  * tests/store/model/. */
 #include "check/check.h"
 #include "coverage.h"
+#include "opinion/opinion.h"
 #include "room.h"
 
 #include <stdlib.h>
@@ -30,6 +31,7 @@ void sim_store_submit(struct world *w, const struct st_req *q)
 	if (w->bug && w->bug->submit && !w->bug->submit(w, &r))
 		return;
 	observe_submit(w->check, &r);
+	opinion_asked(w->opinion, &r);
 	world_hash(w, hash_pair(r.op + 100, hash_pair(r.sid, r.run.run)));
 	assert(r.lane < LANES);
 	enqueue(&w->lane[r.lane], &r);
@@ -94,6 +96,7 @@ static void apply_request(struct world *w, const struct st_req *q, struct st_ack
 	model_apply(w->rows, q, a);
 	world_hash(w, hash_pair(a->op + 200u, a->res));
 	observe_applied(w->check, q, a);
+	opinion_written(w->opinion, q, a);
 	consume_news(w);
 }
 
@@ -160,6 +163,7 @@ void sim_store_answer(struct world *w, unsigned at)
 			break;
 		struct st_ack a = g.ack[i];
 		observe_ack(w->check, &g.req[i], &a);
+		opinion_told(w->opinion, &g.req[i], &a);
 		if (!w->bug || !w->bug->ack || w->bug->ack(w, &a))
 			world_step(w, &(struct event){ .kind = EV_ACK, .ack = &a });
 		if (epoch != w->epoch || world_call(w))

@@ -3,6 +3,7 @@
 
 #include "check/check.h"
 #include "coverage.h"
+#include "opinion/opinion.h"
 #include "zoneinfo.h"
 
 #include <stdarg.h>
@@ -110,6 +111,7 @@ void world_open(struct world *w, const struct world_options *o)
 		.default_agent = &w->default_agent,
 	};
 	w->check = check_new(w);
+	w->opinion = opinion_new(w);
 	world_start_engine(w);
 }
 
@@ -122,6 +124,7 @@ void world_close(struct world *w)
 	agenda_free(&w->agenda);
 	model_free(w->rows);
 	check_free(w->check);
+	opinion_free(w->opinion);
 }
 
 void world_add_incident(struct world *w, int64_t delay, uint64_t a, uint64_t b)
@@ -222,10 +225,12 @@ void world_step(struct world *w, const struct event *ev)
 		if (world_call(w))
 			return;
 		observe_reply(w->check, &w->fx.reply[i]);
+		opinion_replied(w->opinion, &w->fx.reply[i]);
 		world_hash(w, hash_pair(w->fx.reply[i].tag, w->fx.reply[i].code));
 	}
 	if (epoch != w->epoch)
 		return;
+	opinion_step_done(w->opinion);
 	set_timer(w);
 	if (w->steps % (model_scheds(w->rows) > 100 ? 4096 : 16) == 0)
 		world_compare(w);
@@ -238,6 +243,7 @@ void world_start_engine(struct world *w)
 	w->epoch++;
 	w->engine = new_engine(w);
 	observe_up(w->check);
+	opinion_up(w->opinion);
 	world_log(w, "up, epoch %u", w->epoch);
 	model_load(w->rows, load_with_bug, w);
 	world_step(w, &(struct event){ .kind = EV_LOADED });
@@ -255,6 +261,7 @@ static void go_down(struct world *w, bool machine, int64_t down_for)
 	w->engine = NULL;
 	w->wake = INT64_MAX;
 	observe_down(w->check);
+	opinion_down(w->opinion);
 	sim_store_crash(w);
 	sim_runner_crash(w, machine);
 	if (machine) {
@@ -294,6 +301,7 @@ void world_outage(struct world *w, int64_t lasts)
 		return;
 	w->outage_until = w->t + lasts;
 	observe_outage(w->check, w->outage_until);
+	opinion_outage(w->opinion, w->outage_until);
 	coverage_count_fault(w->coverage, w, FAULT_OUTAGE);
 }
 
@@ -304,6 +312,7 @@ void world_step_clock(struct world *w, int64_t by)
 	w->wall_ahead += by;
 	world_hash(w, (uint64_t)by);
 	observe_clock_step(w->check, before);
+	opinion_stepped(w->opinion, by);
 	coverage_count_fault(w->coverage, w, by < 0 ? FAULT_CLOCK_BACK : FAULT_CLOCK_AHEAD);
 	set_timer(w);
 	agenda_add(&w->agenda, w->t + world_between(w, w->timing.wake), W_TICK, w->epoch, 0);
@@ -319,6 +328,7 @@ void world_suspend(struct world *w, int64_t lasts)
 	world_hash(w, 3);
 	sim_runner_suspend(w, lasts);
 	observe_suspend(w->check, since);
+	opinion_suspended(w->opinion, since);
 	if (w->engine)
 		agenda_add(&w->agenda, w->t + world_between(w, w->timing.wake), W_RESUMED, w->epoch, 0);
 }
@@ -330,6 +340,7 @@ uint64_t world_command(struct world *w, struct command c)
 	c.tag = ++w->command_tag;
 	world_hash(w, hash_pair(c.kind + 700u, c.sid));
 	observe_command(w->check, &c);
+	opinion_command(w->opinion, &c);
 	world_step(w, &(struct event){ .kind = EV_COMMAND, .command = &c });
 	return c.tag;
 }
@@ -341,6 +352,7 @@ void world_foreign_write(struct world *w, const struct st_req *q)
 	w->foreign_writes = true;
 	model_apply(w->rows, q, &a);
 	observe_applied(w->check, q, &a);
+	opinion_written(w->opinion, q, &a);
 }
 
 void world_state_changed(struct world *w, uint32_t key)

@@ -24,6 +24,7 @@ const struct zone *world_zone(unsigned zone);
 
 struct world;
 struct check;
+struct opinion;
 struct coverage;
 
 /* An interval of durations, in microseconds. */
@@ -162,6 +163,7 @@ struct world {
 	uint64_t crash_again; /* crash once more, this many calls later; 0: do not */
 
 	struct check *check;
+	struct opinion *opinion;
 	struct coverage *coverage; /* may be NULL */
 	uint64_t hash;             /* hash of everything that happened */
 	uint64_t digests;          /* number of comparisons of the engine with a freshly loaded engine */

@@ -109,7 +109,6 @@ void check_free(struct check *c)
 	map_free(&c->sched_of);
 	map_free(&c->run_of);
 	map_free(&c->first_started);
-	map_free(&c->last_seen);
 	free(c);
 }
 
@@ -476,6 +475,11 @@ void observe_reply(struct check *c, const struct reply *r)
 		check_reply(c, r, o);
 	if (r->code == REPLY_OK && o->kind == CMD_CLOCK && c->clock_held)
 		accept_clock(c);
+}
+
+bool check_clock_is_held(const struct check *c)
+{
+	return c->clock_held;
 }
 
 void check_clock(struct check *c)

@@ -16,6 +16,10 @@ void check_expect_finding(struct check *c, const char *text);
 bool check_has_finding(const struct check *c); /* whether the expected finding has occurred */
 void check_fail(struct check *c, const char *fmt, ...) printf_like(2, 3);
 
+/* "2026-03-05 08:10:00.000"; valid until the eighth call after it. */
+const char *check_time_text(struct wall at);
+/* The clock jumped too far ahead to be trusted. */
+bool check_clock_is_held(const struct check *c);
 /* Reports a finding if the engine trusts a clock that it should not trust, or the reverse. */
 void check_clock(struct check *c);
 /* The reply to command `tag`; false: there is none yet. */

@@ -1,6 +1,7 @@
 /* The account at the end: every nominal time that came must be recorded exactly once. The record must be in
  * time, or have a reason that agrees with the faults that happened to the engine. */
 #include "check/internal.h"
+#include "opinion/opinion.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -328,6 +329,7 @@ static void account_runs(struct check *c)
 struct tally check_account(struct check *c)
 {
 	struct tally sum = { 0 };
+	opinion_account(c->w->opinion);
 	for (size_t i = 0; i < c->scheds && c->failures < CHECK_FAILURES_MAX; i++) {
 		struct check_sched *sched = &c->sched[i];
 		const struct model_sched *s = model_sched(c->w->rows, sched->sid);

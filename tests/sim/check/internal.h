@@ -43,15 +43,11 @@ struct check_sched {
 	uint64_t allowed; /* number of runs that max_runs allows; UINT64_MAX: no limit */
 	uint32_t known_flags, known_rev;
 	bool dropped, known_dropped;
-	int64_t resumed;        /* true time at which the engine was told that the schedule is resumed */
-	bool killed;            /* CMD_DROP with `kill` was sent */
-	uint32_t last_run;      /* 1 + index of the newest run; 0: no run */
-	uint64_t last_end;      /* the number of the last entry of `end` */
-	int64_t recounted;      /* true time at which a change of the schedule set its failures */
-	uint32_t failures;      /* failures in the row after the last request about this schedule */
-	uint64_t missed_length; /* total length of the missed ranges after the last request about this
-				   schedule */
-	unsigned stuck;         /* number of consecutive claims that did not move the row */
+	int64_t resumed;   /* true time at which the engine was told that the schedule is resumed */
+	bool killed;       /* CMD_DROP with `kill` was sent */
+	uint32_t last_run; /* 1 + index of the newest run; 0: no run */
+	uint64_t last_end; /* the number of the last entry of `end` */
+	unsigned stuck;    /* number of consecutive claims that did not move the row */
 };
 
 /* A run that was recorded as pending or claimed. */
@@ -130,8 +126,6 @@ struct check {
 	struct check_run *run;
 	unsigned runs, run_room;
 	struct map run_of;        /* runs by run number */
-	struct map last_seen;     /* by run number: state and attempt after the last request */
-	uint64_t last_news;       /* the largest number of news seen */
 	struct map first_started; /* by (sid, nominal): the first run that was started */
 	uint32_t *alive;          /* runs with a process */
 	unsigned alives, alive_room;
@@ -169,9 +163,6 @@ static inline const struct check_run *run_older(const struct check *c, const str
 	return v->older ? &c->run[v->older - 1] : NULL;
 }
 
-/* Compares the news in the store with the changes that the request has made. */
-void check_news(struct check *c, const struct st_req *q);
-
 /* True if this version is due when a run of its leader has ended with the outcome. */
 bool check_follows(const struct version *v, uint8_t outcome);
 struct check_sched *check_find_sched(const struct check *c, uint64_t sid);
@@ -199,6 +190,3 @@ static inline int64_t grace_of(const struct policy *p)
 {
 	return SECONDS(p->window ? p->window : 60);
 }
-
-/* "2026-03-05 08:10:00.000"; valid until the eighth call after it. */
-const char *check_time_text(struct wall at);

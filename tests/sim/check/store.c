@@ -719,7 +719,6 @@ void observe_applied(struct check *c, const struct st_req *q, const struct st_ac
 {
 	static const char *const words[] = { "ok", "lost", "stale", "fenced", "refused" };
 	world_log(c->w, "    store: tag %llu %s", (unsigned long long)q->tag, words[a->res]);
-	check_news(c, q);
 	if (a->res != ST_OK)
 		return;
 	switch ((enum st_op)q->op) {

@@ -1,7 +1,7 @@
 /* News: a request writes exactly one row of news if it changes something that people want to know, and none
  * otherwise. Expected news follow from the change in the rows, not from the request, so that crashes and
  * repeated requests are covered too. */
-#include "check/internal.h"
+#include "opinion/facts.h"
 
 /* The state plus one, and the attempt, of a run. */
 static uint32_t snapshot_of(const struct run_row *r)
@@ -34,23 +34,24 @@ static uint64_t missed_length(const struct model_sched *s)
 }
 
 /* The news that the request must have written, before the policy filters them. */
-static unsigned expected_news(struct check *c, const struct st_req *q, const struct check_sched *sched)
+static unsigned expected_news(struct opinion *o, const struct st_req *q, const struct opinion_sched *sched)
 {
-	const struct model_sched *s = model_sched(c->w->rows, q->sid);
-	const struct run_row *r = model_run(c->w->rows, q->run.run);
+	const struct model_sched *s = model_sched(o->w->rows, q->sid);
+	const struct run_row *r = model_run(o->w->rows, q->run.run);
 	uint32_t before = 0, now = snapshot_of(r);
 	unsigned tells = 0;
 	if (q->op == ST_RANGE)
 		return missed_length(s) != sched->missed_length ? 1u << NEWS_MISSED : 0;
 	if (q->op != ST_OCC && q->op != ST_VERDICT && q->op != ST_STARTED && q->op != ST_FINISH)
 		return 0;
-	number_map_get(&c->last_seen, q->run.run, &before);
+	number_map_get(&o->last_seen, q->run.run, &before);
 	if (!r || before == now)
 		return 0;
-	number_map_put(&c->last_seen, q->run.run, now);
+	number_map_put(&o->last_seen, q->run.run, now);
 	unsigned was = before & 15, is = now & 15;
 	if (is == RUN_FINISHED + 1 && was != is)
-		tells |= news_of_run_end(r, sched->failures && s && !s->row.failures && q->op == ST_FINISH);
+		tells |= news_of_run_end(r,
+					 sched->row.failures && s && !s->row.failures && q->op == ST_FINISH);
 	if (is == RUN_MISSED + 1 && was != is)
 		tells |= 1u << NEWS_MISSED;
 	if (q->op == ST_STARTED && now >> 4 > before >> 4)
@@ -58,39 +59,34 @@ static unsigned expected_news(struct check *c, const struct st_req *q, const str
 	return tells;
 }
 
-void check_news(struct check *c, const struct st_req *q)
+void judge_news(struct opinion *o, const struct st_req *q)
 {
-	struct model *rows = c->w->rows;
-	struct check_sched *sched = check_find_sched(c, q->sid);
+	struct model *rows = o->w->rows;
+	struct opinion_sched *sched = find_opinion_sched(o, q->sid);
 	const struct model_sched *s = model_sched(rows, q->sid);
 	struct rules rules = { 0 };
 	if (s)
 		memcpy(&rules, s->row.rules, sizeof rules);
 	unsigned mask = rules.policy.news;
 	mask |= mask & 1u << NEWS_PING ? 1u << NEWS_STARTED : 0;
-	unsigned want = sched ? expected_news(c, q, sched) & mask : 0;
-	/* The engine does not know the failures of a removed schedule. If a change has overtaken the end, it
-	 * has already set the failures. */
-	const struct check_run *v = check_find_run(c, q->run.run);
-	bool overtaken = sched && v && q->op == ST_FINISH && v->last_finish <= sched->recounted + c->slack;
+	unsigned want = sched ? expected_news(o, q, sched) & mask : 0;
+	/* The engine does not learn the failures of a removed schedule; and a change that overtakes an end
+	 * has set them already. */
+	bool overtaken = sched && knowledge_of(o, q).t <= sched->changed + o->slack;
 	unsigned unsure = !s || s->dropped || overtaken ? 1u << NEWS_RECOVERED : 0;
 	size_t n = model_news(rows);
 	const struct news_row *last = n ? model_news_at(rows, n - 1) : NULL;
-	uint64_t fresh = last && last->number > c->last_news ? last->number - c->last_news : 0;
+	uint64_t fresh = last && last->number > o->last_news ? last->number - o->last_news : 0;
 	if (fresh > 1 || (fresh != 0) != (want != 0))
-		check_fail(c, "news: %llu rows for op %u, sid %llu, run %llu, but expected is %x",
-			   (unsigned long long)fresh, q->op, (unsigned long long)q->sid,
-			   (unsigned long long)q->run.run, want);
+		FIND(o, "news: %llu rows for op %u, sid %llu, run %llu, but expected is %x",
+		     (unsigned long long)fresh, q->op, (unsigned long long)q->sid,
+		     (unsigned long long)q->run.run, want);
 	else if (fresh && ((last->what ^ want) & ~unsure || last->sid != q->sid ||
 			   last->run != (q->op == ST_RANGE ? 0 : q->run.run)))
-		check_fail(c, "news: %x of sid %llu, run %llu, but expected is %x of sid %llu, run %llu",
-			   last->what, (unsigned long long)last->sid, (unsigned long long)last->run, want,
-			   (unsigned long long)q->sid, (unsigned long long)q->run.run);
-	c->last_news += fresh;
-	if (sched) {
-		if (q->op == ST_PUT && !q->keep_next)
-			sched->recounted = c->w->t;
-		sched->failures = s ? s->row.failures : 0;
+		FIND(o, "news: %x of sid %llu, run %llu, but expected is %x of sid %llu, run %llu",
+		     last->what, (unsigned long long)last->sid, (unsigned long long)last->run, want,
+		     (unsigned long long)q->sid, (unsigned long long)q->run.run);
+	o->last_news += fresh;
+	if (sched)
 		sched->missed_length = missed_length(s);
-	}
 }
