@@ -116,8 +116,9 @@ class Rig:
         self.data = os.path.join(self.dir, "data")
         self.socket = os.path.join(self.dir, "run", "rota.sock")
         self.log = os.path.join(self.dir, "daemon.log")
-        self.token = uuid.uuid4().hex  # is in the environment of every process started here, so that they can be found
-        self.env = dict(os.environ, ROTA_TEST_TOKEN=self.token, XDG_RUNTIME_DIR=self.dir, **(env or {}))
+        # In the environment of every process started here, so that they can be found: runs get XDG_* from the daemon.
+        self.token = uuid.uuid4().hex
+        self.env = dict(os.environ, XDG_TEST_TOKEN=self.token, XDG_RUNTIME_DIR=self.dir, **(env or {}))
         self.env.pop("NOTIFY_SOCKET", None)
         self.daemon = None
 
@@ -229,7 +230,7 @@ class Rig:
 
     def processes(self):
         """All live processes with this rig's token in their environment."""
-        found, needle = {}, f"ROTA_TEST_TOKEN={self.token}".encode()
+        found, needle = {}, f"XDG_TEST_TOKEN={self.token}".encode()
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:
                 with open(f"/proc/{pid}/environ", "rb") as f:

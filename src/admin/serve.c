@@ -49,6 +49,7 @@ enum err verb_serve(struct cli_call *call)
 				    .launcher = find_launcher(call->arena),
 				    .out = { find_rota_out(call->arena), &c->out },
 				    .secrets = { c->secret, c->secrets },
+				    .pass_env = &c->pass_env,
 				    .notify = c->has_notify ? &c->notify : NULL,
 				    .documents_first = op_arg(&call->args, "directory")->given,
 				    .slots = (unsigned)c->slots,

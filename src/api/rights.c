@@ -33,17 +33,23 @@ static enum err identify_by_descent(struct api *a, const struct http_request *r,
 {
 	if (r->peer.pid == 0 || r->peer.pid == getpid())
 		return OK;
-	const char *runs = daemon_runs_dir(api_daemon(a));
-	enum err e = lineage_of(runs, r->peer.pid, r->peer.since, ret);
+	const struct lineage_place place = daemon_lineage_place(api_daemon(a));
+	enum err e = lineage_of(&place, r->peer.pid, r->peer.since, ret);
 	/* Perhaps no file descriptor was left: closes the spare one and tries again. */
 	if (e == E_BUSY && api_close_spare_fd(a))
-		e = lineage_of(runs, r->peer.pid, r->peer.since, ret);
+		e = lineage_of(&place, r->peer.pid, r->peer.since, ret);
 	api_open_spare_fd(a);
 	if (e == E_BUSY)
 		return why_set(why, e, WHY_NOWHERE, "the caller could not be identified; try again");
 	if (e)
 		return why_set(why, E_DENIED, WHY_NOWHERE,
 			       "the calling process (%d) has ended or cannot be inspected", (int)r->peer.pid);
+	if (ret->other)
+		return why_set(
+			why, E_DENIED, WHY_NOWHERE,
+			"rota started the calling process (%d) to deliver a message, or for a run whose "
+			"shim has ended; such a process may not send requests",
+			(int)r->peer.pid);
 	return OK;
 }
 

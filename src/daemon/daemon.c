@@ -5,12 +5,14 @@
 #include "exec/rundir.h"
 #include "port/read.h"
 #include "store/open.h"
+#include "sys/clock.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 /* --- parts --- */
@@ -65,6 +67,7 @@ static enum err open_prepare_worker(struct daemon *d, struct why *why)
 								  .runs = d->runs_dir,
 								  .out = o->out,
 								  .secrets = o->secrets,
+								  .pass_env = o->pass_env,
 								  .token_key = d->token_key },
 						       .defaults = o->defaults,
 						       .intern = d->intern,
@@ -215,6 +218,7 @@ static enum err open_notifier(struct daemon *d, struct why *why)
 							 .dir = d->notify_dir,
 							 .launcher = o->launcher,
 							 .out = o->out,
+							 .pass_env = o->pass_env,
 							 .config = o->notify },
 			     &d->notifier, why);
 }
@@ -229,6 +233,11 @@ enum err daemon_open(const struct daemon_options *o, struct daemon **ret, struct
 	d->runs_dir = datadir_path(o->data, "runs");
 	d->notify_dir = datadir_path(o->data, "notify");
 	signal(SIGPIPE, SIG_IGN);
+	/* Processes of runs whose shim and launcher were killed become children of this process, and stay
+	 * recognizable (exec/lineage.h); the kernel collects them. */
+	signal(SIGCHLD, SIG_IGN);
+	d->subreaper_since = clock_boot();
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	enum err e = d->runs_dir && d->notify_dir ? open_parts(d, why) : E_NOMEM;
 	if (!e)
 		e = load_engine(d, why);
@@ -314,6 +323,14 @@ struct intern *daemon_intern(struct daemon *d)
 enum err daemon_reader(struct daemon *d, struct reader **ret, struct why *why)
 {
 	return d->store->ops->reader(d->store, ret, why);
+}
+
+struct lineage_place daemon_lineage_place(const struct daemon *d)
+{
+	return (struct lineage_place){ .runs = d->runs_dir,
+				       .notify = d->notify_dir,
+				       .cgroup = d->cgroup.n ? d->cgroup.p : NULL,
+				       .since = d->subreaper_since };
 }
 
 const char *daemon_runs_dir(const struct daemon *d)

@@ -6,6 +6,7 @@
 #include "daemon/loop.h"
 #include "daemon/out_request.h"
 #include "exec/launch.h"
+#include "exec/lineage.h"
 
 struct daemon_options {
 	const char *data;     /* the data directory; created if it is missing */
@@ -13,6 +14,8 @@ struct daemon_options {
 	const char *launcher; /* path of the launcher program */
 	struct out_service out;
 	struct secret_list secrets;
+	const struct config_pass_env
+		*pass_env; /* variables of the daemon that programs get; NULL: the usual */
 	unsigned slots, catch_up_per_second;
 	const struct config_notify *notify; /* targets of notifications; NULL: those in the store */
 	bool documents_first;               /* nothing comes due before daemon_documents_applied */
@@ -82,6 +85,8 @@ struct reader;
 /* Opens a reader of the store; close it before the daemon. */
 must_check enum err daemon_reader(struct daemon *d, struct reader **ret, struct why *why);
 struct intern *daemon_intern(struct daemon *d);
+/* Where exec/lineage.h finds the runs of this daemon. */
+struct lineage_place daemon_lineage_place(const struct daemon *d);
 const char *daemon_runs_dir(const struct daemon *d);    /* the directory of run files and logs */
 const char *daemon_out_program(const struct daemon *d); /* rota-out; NULL: not installed */
 struct token_key;

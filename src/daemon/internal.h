@@ -37,6 +37,7 @@ struct daemon {
 	char *runs_dir, *notify_dir;
 	int lock; /* descriptor that locks the data directory */
 	struct buf cgroup;
+	struct boot subreaper_since;
 	struct token_key token_key;
 
 	struct store *store;

@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 /* Reads a stream until its end, or until it is too long. */
@@ -49,6 +50,9 @@ int main(int argc, char **argv)
 	struct out_request request;
 	struct why why = { .at = WHY_NOWHERE };
 	(void)argv;
+	/* Libraries read SSLKEYLOGFILE, SSL_CERT_FILE, OPENSSL_CONF, HOSTALIASES and others, which would
+	 * change where requests go, or write their keys to a file. */
+	clearenv();
 	if (argc > 1) {
 		fprintf(stderr,
 			"rota-out: input: no arguments are allowed; give the request as JSON on standard "

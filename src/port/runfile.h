@@ -42,6 +42,8 @@ enum {
 /* A variable in the environment of every process of an attempt. Its value is random, and recorded as `mark`.
  */
 #define RUN_MARK_NAME "ROTA_RUN_MARK"
+/* In the environment of a program that delivers a message: the number of the message. */
+#define RUN_DELIVERY_NAME "ROTA_DELIVERY"
 
 enum run_cause {
 	CAUSE_NONE,         /* there is no exit section */

@@ -40,6 +40,10 @@ static bool set_up_process(int socket)
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	signal(SIGCHLD, SIG_IGN); /* the kernel collects zombies; the daemon has pidfds */
 	setsid();                 /* not to receive signals of a terminal */
+	/* Processes whose shim was killed become children of the launcher, so that the daemon still knows
+	 * them as processes of runs (exec/lineage.h). */
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+		return false;
 	return chdir("/") == 0;
 }
 

@@ -1,7 +1,8 @@
 /* Sweeps: kill the processes that a dead shim has left. A sweep is not the parent of the tree, so it finds
  * the processes by the cgroup, by the mark in their environment, by the session of the agent, and by descent
- * from all these. It cannot find a process that has left the cgroup, cleaned its environment, started its own
- * session and lost its parent; where there is a cgroup, only root can do that. */
+ * from all these, and the processes that the launcher has adopted. It cannot find a process that has left the
+ * cgroup, cleaned its environment, started its own session and lost its parent after the launcher of its shim
+ * had ended. */
 #include "base/limits.h"
 #include "runfile/create.h"
 #include "runfile/sections.h"
@@ -15,6 +16,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The kernel does not reuse the number of a session while it has members. So the session is still that of the
@@ -23,6 +26,30 @@ static bool session_is_valid(const struct launch_head *h)
 {
 	struct proc leader;
 	return h->agent > 0 && (!proc_read((pid_t)h->agent, &leader) || leader.start == h->agent_start);
+}
+
+/* Whether the process executes the same program as this one: a launcher, a shim or a sweep. */
+static bool is_own_program(pid_t pid)
+{
+	char path[32];
+	struct stat its, own;
+	snprintf(path, sizeof path, "/proc/%d/exe", pid);
+	return stat("/proc/self/exe", &own) == 0 && stat(path, &its) == 0 && its.st_ino == own.st_ino &&
+	       its.st_dev == own.st_dev;
+}
+
+/* Our parent, if it is the launcher; 0: the launcher has ended, and our parent may be any process. */
+static pid_t find_launcher(void)
+{
+	pid_t parent = getppid();
+	return parent > 1 && is_own_program(parent) ? parent : 0;
+}
+
+/* A child of the launcher that is neither a shim nor a sweep: its shim is dead, and the launcher has adopted
+ * it. */
+static bool is_orphan(const struct proc *p, pid_t launcher)
+{
+	return launcher && p->parent == launcher && !p->dead && !is_own_program(p->pid);
 }
 
 /* Returns how many processes it found alive; -1: it could not list them. */
@@ -40,10 +67,11 @@ static int kill_once(const struct launch_request *rq)
 	if (procs_list(&ps) != 0)
 		return -1;
 	bool session = session_is_valid(h);
+	pid_t launcher = find_launcher();
 	for (unsigned i = 0; i < ps.n; i++) {
 		struct proc *p = &ps.p[i];
 		p->marked = (session && p->session == h->agent && p->start >= h->agent_start) ||
-			    (rq->envc && proc_has_env(p->pid, rq->envp[0]));
+			    (rq->envc && proc_has_env(p->pid, rq->envp[0])) || is_orphan(p, launcher);
 	}
 	procs_mark_descendants(&ps);
 	for (unsigned k = 0; k < ARRAY_LEN(sigs); k++)

@@ -221,6 +221,9 @@ def check_messages():
 def main():
     os.makedirs(ENV["XDG_RUNTIME_DIR"], 0o700)
     os.makedirs(HOME)
+    os.makedirs(os.path.join(ROOT, "config", "rota"))
+    with open(os.path.join(ROOT, "config", "rota", "rota.yaml"), "w", encoding="utf-8") as f:
+        f.write("pass_env: [DESK_*]\n")
     daemon = subprocess.Popen([ROTA, "serve", "--data", os.path.join(ROOT, "data")], env=ENV, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, cwd=ROOT)
     try:

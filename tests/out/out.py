@@ -252,6 +252,8 @@ def environment(a, b):
     first, second = a.sent()
     check(b.sent() == [] and first["path"] == "/redirect?to=/ok", "no proxy", first)
     check("authorization" not in second["headers"] and "cookie" not in second["headers"], "no netrc, no cookies", second)
+    status(200, 0, send(a.url + "/ok", env=ENV | {"OPENSSL_CONF": "/nowhere", "RES_OPTIONS": "attempts:0", "LOCALDOMAIN": "nowhere.invalid"}))
+    a.sent()
 
 
 # --- redirects -------------------------------------------------------------------------------------------------------
@@ -357,6 +359,10 @@ def tls(a):
     ca, _ = certificate("ca", "subjectAltName=DNS:authority.test", 2)
     right = Receiver(tls=certificate("right", "subjectAltName=IP:127.0.0.1", 2, "ca"))
     status(200, 0, send(right.url + "/ok", ca=ca))
+    keys = os.path.join(ROOT, "keys")
+    status(200, 0, send(right.url + "/ok", ca=ca, env=ENV | {"SSLKEYLOGFILE": keys}))
+    check(not os.path.exists(keys), "the keys of the connection are not written to SSLKEYLOGFILE")
+    fault("tls", send(right.url + "/ok", env=ENV | {"SSL_CERT_FILE": ca, "CURL_CA_BUNDLE": ca}))  # not trusted by the environment
     fault("tls", send(right.url + "/" + HIDDEN))  # an unknown authority
     for name, san, days, by in (("other", "subjectAltName=DNS:other.test", 2, "ca"), ("old", "subjectAltName=IP:127.0.0.1", -1, "ca"),
                                 ("self", "subjectAltName=IP:127.0.0.1", 2, None)):

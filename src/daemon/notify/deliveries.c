@@ -233,7 +233,8 @@ static void start_delivery(struct notifier *n, struct delivery *d, const struct 
 		set_result(d, MESSAGE_GIVEN_UP, d->message.attempts, 0, pointless);
 		return;
 	}
-	enum err e = delivery_render(&d->message, &n->options.out, &d->arena, &d->launch, &why);
+	enum err e = delivery_render(&d->message, &n->options.out, n->options.pass_env, &d->arena, &d->launch,
+				     &why);
 	if (e == E_IO)
 		set_decision(d, delivery_not_started(&d->message, random_number()), why.text);
 	else if (e && e != E_NOMEM)

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -125,9 +126,10 @@ static enum err render_desktop(const struct message_row *m, struct arena *a, str
 	return OK;
 }
 
-/* The environment of a delivery: the daemon's environment without the variables that the service manager set
- * for the daemon alone, and with the main parts of the message. */
-static const char **environment(const struct message_row *m, struct arena *a)
+/* The program of a message gets the main parts of the message, and its number, by which exec/lineage.h
+ * recognizes it. */
+static const char **environment(const struct message_row *m, const struct config_pass_env *pass,
+				struct arena *a)
 {
 	static const struct {
 		const char *name, *key;
@@ -135,35 +137,39 @@ static const char **environment(const struct message_row *m, struct arena *a)
 		      { "ROTA_MESSAGE_TEXT", "text" }, { "ROTA_SCHEDULE_ID", "schedule" },
 		      { "ROTA_RUN_ID", "run" },        { "ROTA_OUTCOME", "outcome" },
 		      { "ROTA_REASON", "reason" } };
+	/* Programs that show messages on the desktop need these. */
+	static const char *const desktop[] = { "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY",
+					       "XAUTHORITY" };
 	const struct val *body = body_of(m, a);
-	unsigned inherited = 0, count = 0;
-	while (environ[inherited])
-		inherited++;
-	const char **env = arena_alloc(a, (inherited + ARRAY_LEN(parts) + 1) * sizeof *env);
-	for (unsigned i = 0; env && i < inherited; i++)
-		if (!is_service_variable(environ[i]))
-			env[count++] = environ[i];
-	for (unsigned i = 0; env && i < ARRAY_LEN(parts); i++) {
+	struct environment e;
+	char number[24];
+	environment_begin(&e, a, pass, ARRAY_LEN(parts) + ARRAY_LEN(desktop) + 2);
+	for (unsigned i = 0; i < ARRAY_LEN(desktop); i++)
+		if (getenv(desktop[i]))
+			environment_set(&e, desktop[i], str_of(getenv(desktop[i])));
+	for (unsigned i = 0; i < ARRAY_LEN(parts); i++) {
 		struct str value = text_in(body, parts[i].key);
 		if (!strcmp(parts[i].key, "run") && value.n)
 			value = str_from(value, 1); /* "r7" becomes "7", as in the environment of a run */
-		env[count] = value.n ? arena_printf(a, "%s=%.*s", parts[i].name, STR_ARG(value)) : NULL;
-		if (value.n && !env[count++])
-			return NULL;
+		if (value.n)
+			environment_set(&e, parts[i].name, value);
 	}
-	if (env)
-		env[count] = NULL;
-	return env;
+	snprintf(number, sizeof number, "%llu", (unsigned long long)m->number);
+	environment_set(&e, RUN_DELIVERY_NAME, str_of(number));
+	snprintf(number, sizeof number, "%u", m->attempts + 1);
+	environment_set(&e, "ROTA_ATTEMPT", str_of(number));
+	return environment_end(&e);
 }
 
-enum err delivery_render(const struct message_row *m, const struct out_service *out, struct arena *a,
-			 struct launch *ret, struct why *why)
+enum err delivery_render(const struct message_row *m, const struct out_service *out,
+			 const struct config_pass_env *pass, struct arena *a, struct launch *ret,
+			 struct why *why)
 {
 	struct launch l = { .timeout = (NOTIFY_SECONDS + RUN_GRACE_SECONDS) * USEC,
 			    .grace = RUN_GRACE_SECONDS * USEC,
 			    .log_head = DELIVERY_LOG_BYTES,
 			    .log_tail = DELIVERY_LOG_BYTES,
-			    .env = environment(m, a) };
+			    .env = environment(m, pass, a) };
 	struct doc_target t;
 	enum err e = l.env ? message_target(m, a, &t, why) : E_NOMEM;
 	if (e)

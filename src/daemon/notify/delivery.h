@@ -7,10 +7,13 @@
 #include "exec/launch.h"
 #include "port/store.h"
 
+struct config_pass_env;
+
 /* E_INPUT: the message can never be sent. E_IO, E_NOMEM: it cannot be sent now. The result lives in the
  * arena. */
 must_check enum err delivery_render(const struct message_row *m, const struct out_service *out,
-				    struct arena *a, struct launch *ret, struct why *why);
+				    const struct config_pass_env *pass, struct arena *a, struct launch *ret,
+				    struct why *why);
 
 struct delivery_end {
 	struct delivery_decision decision;

@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern char **environ;
-
 /* --- templates --- */
 
 struct renderer {
@@ -84,78 +82,47 @@ static const char **render_argv(struct renderer *r, const struct doc_command *c)
 
 /* --- environment --- */
 
-struct environment {
-	const char **item;
-	unsigned n, room;
-	struct arena *arena;
-	bool failed;
-};
-
-/* Replaces an item with the same name. */
-static void set_item(struct environment *e, const char *item)
-{
-	size_t name = item ? strcspn(item, "=") + 1 : 0;
-	if (!item || e->n == e->room) {
-		e->failed = true;
-		return;
-	}
-	for (unsigned i = 0; i < e->n; i++)
-		if (!strncmp(e->item[i], item, name)) {
-			e->item[i] = item;
-			return;
-		}
-	e->item[e->n++] = item;
-}
-
-static void set_pair(struct environment *e, const char *name, struct str value)
-{
-	set_item(e, arena_printf(e->arena, "%s=%.*s", name, (int)value.n, value.p));
-}
-
 enum { RUN_VARIABLES = 16 }; /* room for ROTA_RUN_ID and the like */
+
+static void set_number(struct environment *e, const char *name, uint64_t n)
+{
+	char text[24];
+	snprintf(text, sizeof text, "%llu", (unsigned long long)n);
+	environment_set(e, name, str_of(text));
+}
 
 static const char **render_env(struct renderer *r)
 {
 	const struct run_row *run = &r->source->read->run;
 	const struct val *more = &r->source->doc->action.env;
-	struct environment e = { .arena = r->arena };
-	unsigned inherited = 0;
 	const struct agent_doc *by = r->source->doc->turn.agent;
 	char nominal[ISO_SIZE], trace[TRACE_SIZE];
-	while (environ[inherited])
-		inherited++;
-	e.room = inherited + (more->kind == VAL_MAP ? more->map.n : 0) + RUN_VARIABLES;
-	e.item = arena_alloc(r->arena, (e.room + 1) * sizeof *e.item);
-	if (!e.item) {
-		set_error(r, E_NOMEM);
-		return NULL;
-	}
-	for (unsigned i = 0; i < inherited; i++)
-		if (!is_service_variable(environ[i]))
-			e.item[e.n++] = environ[i];
+	struct environment e;
+	environment_begin(&e, r->arena, r->place->pass_env,
+			  RUN_VARIABLES + (more->kind == VAL_MAP ? more->map.n : 0));
 	for (unsigned i = 0; more->kind == VAL_MAP && i < more->map.n; i++) {
 		const char *name = copy_text(r, more->map.pair[i].key);
 		if (name)
-			set_pair(&e, name, expand(r, more->map.pair[i].value.str));
+			environment_set(&e, name, expand(r, more->map.pair[i].value.str));
 	}
-	set_item(&e, arena_printf(r->arena, "ROTA_RUN_ID=%llu", (unsigned long long)run->run));
-	set_pair(&e, "ROTA_SCHEDULE_ID", r->source->doc->id);
-	set_item(&e, arena_printf(r->arena, "ROTA_ATTEMPT=%u", r->source->attempt));
-	set_pair(&e, "ROTA_NOMINAL_TIME", str_of(iso_format_utc(wall_seconds(run->nominal), nominal)));
-	set_pair(&e, "ROTA_SOCKET", str_of(r->place->socket));
-	set_pair(&e, "ROTA_TOKEN", r->token);
-	set_pair(&e, "ROTA_LIFECYCLE_STATE", STR("")); /* always empty for now */
-	set_item(&e, arena_printf(r->arena, "ROTA_FENCE=%llu", (unsigned long long)run->fence));
+	set_number(&e, "ROTA_RUN_ID", run->run);
+	environment_set(&e, "ROTA_SCHEDULE_ID", r->source->doc->id);
+	set_number(&e, "ROTA_ATTEMPT", r->source->attempt);
+	environment_set(&e, "ROTA_NOMINAL_TIME", str_of(iso_format_utc(wall_seconds(run->nominal), nominal)));
+	environment_set(&e, "ROTA_SOCKET", str_of(r->place->socket));
+	environment_set(&e, "ROTA_TOKEN", r->token);
+	environment_set(&e, "ROTA_LIFECYCLE_STATE", STR("")); /* always empty for now */
+	set_number(&e, "ROTA_FENCE", run->fence);
 	if (r->source->doc->agent.n)
-		set_pair(&e, "ROTA_AGENT", r->source->doc->agent);
+		environment_set(&e, "ROTA_AGENT", r->source->doc->agent);
 	if (by && by->model.n)
-		set_pair(&e, "ROTA_MODEL", by->model);
+		environment_set(&e, "ROTA_MODEL", by->model);
 	trace_child(getenv("TRACEPARENT"), trace);
-	set_pair(&e, "TRACEPARENT", str_of(trace));
-	e.item[e.n] = NULL;
-	if (e.failed)
+	environment_set(&e, "TRACEPARENT", str_of(trace));
+	const char **items = environment_end(&e);
+	if (!items)
 		set_error(r, E_NOMEM);
-	return e.item;
+	return items;
 }
 
 /* Returns the latest time at which the first attempt may start, by the WINDOW of the schedule. The engine has

@@ -28,7 +28,9 @@ static enum err read_process(void *ctx, pid_t pid, struct ancestor *ret)
 
 static struct ancestor process(pid_t parent, uint64_t start, uint64_t run)
 {
-	return (struct ancestor){ .parent = parent, .start = start, .shim = { run, run ? 1u : 0u } };
+	return (struct ancestor){ .parent = parent,
+				  .start = start,
+				  .shim = { .run = run, .attempt = run ? 1u : 0u } };
 }
 
 /* 1 is init, 2 the login shell of a person, 3 a client started by 2; 4 is the shim of r12, 5 its agent, 6 a
@@ -47,7 +49,7 @@ static struct world usual(void)
 TEST(people_and_runs_are_distinguished)
 {
 	struct world w = usual();
-	struct lineage l = { 7, 7 };
+	struct lineage l = { .run = 7, .attempt = 7 };
 	CHECK(lineage_walk(read_process, &w, 3, 100, &l) == OK && l.run == 0);
 	CHECK(lineage_walk(read_process, &w, 6, 100, &l) == OK && l.run == 12 && l.attempt == 1);
 	CHECK(lineage_walk(read_process, &w, 4, 100, &l) == OK && l.run == 12);
@@ -58,21 +60,21 @@ TEST(the_topmost_shim_counts)
 {
 	struct world w = usual();
 	struct lineage l;
-	w.at[5].shim = (struct lineage){ 13, 1 };
+	w.at[5].shim = (struct lineage){ .run = 13, .attempt = 1 };
 	CHECK(lineage_walk(read_process, &w, 6, 100, &l) == OK && l.run == 12);
 }
 
 TEST(a_process_that_has_ended)
 {
 	struct world w = usual();
-	struct lineage l = { 7, 7 };
+	struct lineage l = { .run = 7, .attempt = 7 };
 	CHECK(lineage_walk(read_process, &w, 7, 100, &l) == E_GONE);
 	CHECK(lineage_walk(read_process, &w, 0, 100, &l) == E_GONE);
 	/* The pid of the client was reused. */
 	CHECK(lineage_walk(read_process, &w, 3, 19, &l) == E_GONE &&
 	      lineage_walk(read_process, &w, 3, 20, &l) == OK);
 	w.none = true;
-	l = (struct lineage){ 7, 7 };
+	l = (struct lineage){ .run = 7, .attempt = 7 };
 	CHECK(lineage_walk(read_process, &w, 3, 100, &l) == E_BUSY && l.run == 7);
 }
 
@@ -100,8 +102,55 @@ TEST(parents_may_end_meanwhile)
 TEST(a_cycle_is_not_followed_forever)
 {
 	struct world w = usual();
-	struct lineage l = { 7, 7 };
+	struct lineage l = { .run = 7, .attempt = 7 };
 	w.at[2] = process(3, 10, 0);
 	w.at[3] = process(2, 10, 0);
 	CHECK(lineage_walk(read_process, &w, 3, 100, &l) == E_LIMIT && l.run == 7);
+}
+
+/* The shim of r12 was killed: its processes are children of the launcher, 4, which is a child of the
+ * daemon, 2. */
+TEST(processes_that_the_daemon_adopted_are_not_people)
+{
+	struct world w = usual();
+	struct lineage l;
+	w.at[2].adopts = 11;
+	w.at[4] = process(2, 30, 0);
+	CHECK(lineage_walk(read_process, &w, 6, 100, &l) == OK && l.run == 0 && l.other);
+	CHECK(lineage_walk(read_process, &w, 3, 100, &l) == OK && l.run == 0 && l.other);
+	/* A job that the daemon's process had started before it became the daemon. */
+	w.at[2].adopts = 21;
+	CHECK(lineage_walk(read_process, &w, 3, 100, &l) == OK && l.run == 0 && !l.other);
+	/* Shims of runs stay what they are. */
+	w.at[4] = process(2, 30, 12);
+	CHECK(lineage_walk(read_process, &w, 6, 100, &l) == OK && l.run == 12 && !l.other);
+	/* A shim of the notifier. */
+	w.at[4].shim = (struct lineage){ .other = true };
+	CHECK(lineage_walk(read_process, &w, 6, 100, &l) == OK && l.run == 0 && l.other);
+}
+
+TEST(cgroups_of_runs)
+{
+	static const struct {
+		int line;
+		const char *own;
+		uint64_t run;
+		unsigned attempt;
+	} rows[] = {
+		{ __LINE__, "/a.slice/rota.service/run-12.1-99", 12, 1 },
+		{ __LINE__, "/a.slice/rota.service/run-12.1-99/below/it", 12, 1 },
+		{ __LINE__, "/a.slice/rota.service", 0, 0 },
+		{ __LINE__, "/a.slice/rota.service/run-x", 0, 0 },
+		{ __LINE__, "/a.slice/other.service/run-12.1-99", 0, 0 },
+		{ __LINE__, "/run-12.1-99", 0, 0 },
+		{ __LINE__, "/", 0, 0 },
+	};
+	for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
+		struct lineage l = { 0 };
+		bool found = lineage_of_cgroup(str_of(rows[i].own),
+					       STR("/sys/fs/cgroup/a.slice/rota.service"), &l);
+		CHECK_INT_AT(rows[i].line, found, rows[i].run > 0);
+		CHECK_INT_AT(rows[i].line, l.run, rows[i].run);
+		CHECK_INT_AT(rows[i].line, l.attempt, rows[i].attempt);
+	}
 }

@@ -103,20 +103,20 @@ TEST(what_a_delivery_executes)
 	const struct config_out rules = { 0 };
 	const struct out_service none = { NULL, &rules }, out = { "/x/rota-out", &rules };
 	struct message_row n = message(1, HOOK);
-	CHECK_INT(delivery_render(&n, &none, &a, &l, &why), E_INPUT);
-	CHECK_INT(delivery_render(&n, &out, &a, &l, &why), OK);
+	CHECK_INT(delivery_render(&n, &none, NULL, &a, &l, &why), E_INPUT);
+	CHECK_INT(delivery_render(&n, &out, NULL, &a, &l, &why), OK);
 	CHECK_STR(l.argv[0], "/x/rota-out");
 	CHECK(!l.argv[1] && l.timeout > NOTIFY_SECONDS * USEC);
 	CHECK(memmem(l.input.p, l.input.n, "secret-path", 11) && !memmem(l.input.p, l.input.n, "\"id\":", 5));
 	n = message(1, "{\"type\":\"webhook\",\"url\":\"https://x.org\",\"secret\":\"/no/such/file\"}");
-	CHECK_INT(delivery_render(&n, &out, &a, &l, &why), E_IO);
+	CHECK_INT(delivery_render(&n, &out, NULL, &a, &l, &why), E_IO);
 	n = message(1, "{\"type\":\"webhook\",\"url\":\"https://"
 		       "x.org\",\"secret\":\"whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz\"}");
-	CHECK_INT(delivery_render(&n, &out, &a, &l, &why), OK);
+	CHECK_INT(delivery_render(&n, &out, NULL, &a, &l, &why), OK);
 	CHECK(l.secrets == 1 && str_starts(l.secret[0], STR("whsec_")));
 	CHECK(memmem(l.input.p, l.input.n, "\"id\":\"msg_1\"", 12));
 	n = message(1, "{\"type\":\"command\",\"command\":\"cat; echo $ROTA_MESSAGE\"}");
-	CHECK_INT(delivery_render(&n, &none, &a, &l, &why), OK);
+	CHECK_INT(delivery_render(&n, &none, NULL, &a, &l, &why), OK);
 	CHECK_STR(l.argv[0], "/bin/sh");
 	CHECK_STR(l.argv[2], "cat; echo $ROTA_MESSAGE");
 	CHECK(str_eq(l.input, STR(BODY)));
@@ -125,11 +125,11 @@ TEST(what_a_delivery_executes)
 		found |= !strcmp(l.env[i], "ROTA_MESSAGE=run.failed");
 	CHECK(found);
 	n = message(1, "{\"type\":\"desktop\"}");
-	CHECK_INT(delivery_render(&n, &none, &a, &l, &why), OK);
+	CHECK_INT(delivery_render(&n, &none, NULL, &a, &l, &why), OK);
 	CHECK_STR(l.argv[3], "x");
 	CHECK_STR(l.argv[4], "x failed");
 	n = message(1, "{\"type\":\"event\"}");
-	CHECK_INT(delivery_render(&n, &out, &a, &l, &why), E_INPUT);
+	CHECK_INT(delivery_render(&n, &out, NULL, &a, &l, &why), E_INPUT);
 	arena_free(&a);
 }
 

@@ -31,6 +31,13 @@ struct config_secret {
 	struct doc_command command;
 };
 
+/* Variables of the daemon's environment that runs get besides the usual ones. */
+struct config_pass_env {
+	bool all;
+	struct str *name; /* NAME, or BEGINNING* */
+	unsigned names;
+};
+
 struct config {
 	struct str data, socket, timezone;
 	struct str default_agent; /* empty: the only agent, if there is one */
@@ -45,6 +52,7 @@ struct config {
 	struct config_out out;
 	struct config_secret *secret;
 	unsigned secrets;
+	struct config_pass_env pass_env;
 	struct config_notify notify;
 	bool has_notify; /* `notify` is in the file */
 };

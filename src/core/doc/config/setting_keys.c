@@ -243,6 +243,53 @@ static void write_secrets(const void *from, const struct key *k, struct buf *out
 	buf_addc(out, '}');
 }
 
+/* --- pass_env: all, or [SSH_AUTH_SOCK, AWS_*] --- */
+
+static bool is_name_or_beginning(struct str s)
+{
+	if (s.n && s.p[s.n - 1] == '*')
+		s.n--;
+	return doc_is_variable_name(s);
+}
+
+static enum err set_pass_env(struct key_reader *r, void *into, const struct key *k, const struct val *v)
+{
+	struct config_pass_env *p = KEY_FIELD(struct config_pass_env, into, k);
+	*p = (struct config_pass_env){ .all = v->kind == VAL_STR };
+	if (p->all && !str_eq(v->str, STR("all")))
+		return why_set(
+			r->why, E_INPUT, v->at,
+			"%s must be 'all' or a list of names of variables, such as [SSH_AUTH_SOCK, AWS_*]",
+			k->name);
+	if (p->all)
+		return OK;
+	p->name = arena_alloc(r->arena, (v->list.n + 1) * sizeof *p->name);
+	if (!p->name)
+		return E_NOMEM;
+	for (; p->names < v->list.n; p->names++) {
+		const struct val *item = &v->list.item[p->names];
+		if (item->kind != VAL_STR)
+			return keys_wrong_kind(r, "an item of pass_env", STRING, item);
+		if (!is_name_or_beginning(item->str))
+			return why_set(r->why, E_INPUT, item->at,
+				       "'%.*s' is not the name of a variable; names can end with '*'",
+				       STR_SHORT(item->str));
+		p->name[p->names] = item->str;
+	}
+	return OK;
+}
+
+static void write_pass_env(const void *from, const struct key *k, struct buf *out)
+{
+	const struct config_pass_env *p = KEY_CONST_FIELD(struct config_pass_env, from, k);
+	if (p->all)
+		json_write_str(out, STR("all"));
+	else if (p->names)
+		keys_write_strs(p->name, p->names, out);
+	else
+		buf_add(out, STR("[]"));
+}
+
 /* --- notify: {events: […], to: […]} --- */
 
 static enum err set_notify(struct key_reader *r, void *into, const struct key *k, const struct val *v)
@@ -310,6 +357,14 @@ const struct setting config_settings[] = {
 	{ MAP_SETTING("calendars", set_calendars, write_calendars), NULL, "named lists of dates for EXCEPT" },
 	{ MAP_SETTING("out", set_out, write_out), NULL, "private addresses that requests may be sent to" },
 	{ MAP_SETTING("secrets", set_secrets, write_secrets), NULL, "secrets of agents, and where they are" },
+	{ { .name = "pass_env",
+	    .type = KEY_OTHER,
+	    .offset = IN_CONFIG(pass_env),
+	    .kinds = STRING | LIST,
+	    .set = set_pass_env,
+	    .write = write_pass_env },
+	  NULL,
+	  "variables of the daemon that runs get, besides the usual ones" },
 	{ MAP_SETTING("notify", set_notify, write_notify), NULL,
 	  "targets for problems, and for schedules that name none" },
 	/* Settings of the specification that this version does not support. */
