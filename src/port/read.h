@@ -251,8 +251,8 @@ struct receiver_list {
 	const uint64_t *item;
 	unsigned n;
 };
-/* Waiting messages whose next attempt is due no later than `by`, the longest due first, except those to the
- * receivers in `but`. */
+/* Waiting messages whose next attempt is due no later than `by`, the longest due first, then by receiver and
+ * number, except those to the receivers in `but`. */
 typedef enum err read_messages_due_fn(struct reader *r, struct wall by, struct receiver_list but,
 				      unsigned limit, struct arena *a, struct read_messages *ret,
 				      struct why *why);

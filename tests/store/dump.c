@@ -43,6 +43,21 @@ static void add_run(struct buf *out, const char *what, const struct run_row *r)
 		r->exit_code);
 }
 
+void dump_sched_row(const struct sched_row *r, struct buf *out)
+{
+	add_sched(out, "sched", r);
+}
+
+void dump_run_row(const struct run_row *r, struct buf *out)
+{
+	add_run(out, "run", r);
+}
+
+void dump_text(struct str text, struct buf *out)
+{
+	add_text(out, text);
+}
+
 static void add_hold(struct buf *out, const struct hold_row *h)
 {
 	NUMBERS(out, "hold", h->key, h->reason, h->until.us);

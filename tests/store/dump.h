@@ -11,6 +11,10 @@ void dump_model(const struct model *m, struct buf *out);
 void dump_sqlite(const char *path, struct buf *out);
 /* The items of load, in their order. */
 void dump_load(const struct store_ops *ops, void *store, struct buf *out);
+/* One row, without a line end. */
+void dump_sched_row(const struct sched_row *r, struct buf *out);
+void dump_run_row(const struct run_row *r, struct buf *out);
+void dump_text(struct str text, struct buf *out); /* after a space */
 /* An answer without its tag. */
 void dump_ack(const struct st_ack *ack, struct buf *out);
 /* One column of the statement's row, after a space. */

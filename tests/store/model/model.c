@@ -55,6 +55,8 @@ static void each_sched_text(struct model_sched *s, text_fn *fn)
 	fn(&s->document);
 	fn(&s->source.from);
 	fn(&s->note);
+	for (unsigned i = 0; i < s->versions; i++)
+		fn(&s->version[i].text);
 }
 
 static void each_memory_text(struct memory_row *row, text_fn *fn)
@@ -111,8 +113,9 @@ static void each_text(struct model *m, text_fn *fn)
 
 void free_sched(struct model_sched *s)
 {
-	free(s->range);
 	each_sched_text(s, text_free);
+	free(s->range);
+	free(s->version);
 }
 
 void free_memory(struct memory_row *row)
@@ -149,8 +152,10 @@ struct model *model_clone(const struct model *m)
 {
 	struct model *c = copy_bytes(m, sizeof *m);
 	COPY_ARRAY(c->sched, c->sched_room);
-	for (unsigned i = 0; i < c->scheds; i++)
+	for (unsigned i = 0; i < c->scheds; i++) {
 		COPY_ARRAY(c->sched[i].range, c->sched[i].range_room);
+		COPY_ARRAY(c->sched[i].version, c->sched[i].version_room);
+	}
 	COPY_ARRAY(c->run, c->run_room);
 	COPY_ARRAY(c->open, c->open_room);
 	COPY_ARRAY(c->hold, c->hold_room);
@@ -175,8 +180,10 @@ void model_free(struct model *m)
 	if (!m)
 		return;
 	each_text(m, text_free);
-	for (unsigned i = 0; i < m->scheds; i++)
+	for (unsigned i = 0; i < m->scheds; i++) {
 		free(m->sched[i].range);
+		free(m->sched[i].version);
+	}
 	void *const arrays[] = { m->sched, m->run,   m->open,   m->hold, m->name,    m->run_text, m->avoided,
 				 m->state, m->agent, m->memory, m->news, m->message, m->problem };
 	for (unsigned i = 0; i < ARRAY_LEN(arrays); i++)

@@ -7,6 +7,14 @@
 
 /* --- tables --- */
 
+/* A document that was replaced. */
+struct model_version {
+	uint64_t number; /* in the order of replacement */
+	uint32_t rev;    /* the last rev that had this document */
+	struct wall at;  /* when it was replaced */
+	struct str text;
+};
+
 struct model_sched {
 	struct sched_row row;
 	struct wall put_at; /* `at` of the last ST_PUT */
@@ -17,6 +25,8 @@ struct model_sched {
 	struct str note; /* p NULL: none */
 	struct range_row *range;
 	unsigned ranges, range_room;
+	struct model_version *version;
+	unsigned versions, version_room;
 };
 
 struct model_run {
@@ -69,7 +79,7 @@ struct model {
 	struct problem_row *problem; /* number n has index n - 1; a pruned one has number 0 */
 	unsigned problems, problem_room;
 	struct map by_sid, by_run, by_nominal;
-	uint64_t last_run, last_sid, last_end, last_memory, last_news;
+	uint64_t last_run, last_sid, last_end, last_memory, last_news, last_version;
 	uint64_t pruned_sid; /* the largest sid that was pruned */
 };
 

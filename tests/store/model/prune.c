@@ -81,6 +81,34 @@ static void prune_ranges(struct model *m, const struct st_req *q)
 	}
 }
 
+/* Whether a run is left that was claimed under a rev above `from` and up to `to`. */
+static bool has_run_of(const struct model *m, uint64_t sid, uint32_t from, uint32_t to)
+{
+	for (unsigned i = 0; i < m->runs; i++) {
+		const struct run_row *x = &m->run[i].row;
+		if (!m->run[i].removed && x->sid == sid && x->rev > from && x->rev <= to)
+			return true;
+	}
+	return false;
+}
+
+static void prune_version(struct model *m, const struct st_req *q)
+{
+	struct model_sched *s = find_sched(m, q->sid);
+	struct model_version *found = NULL;
+	uint32_t before = 0;
+	for (unsigned i = 0; s && i < s->versions; i++) {
+		if (s->version[i].rev == q->rev)
+			found = &s->version[i];
+		else if (s->version[i].rev < q->rev && s->version[i].rev > before)
+			before = s->version[i].rev;
+	}
+	if (!found || found->at.us > q->at.us || has_run_of(m, q->sid, before, q->rev))
+		return;
+	text_free(&found->text);
+	*found = s->version[--s->versions];
+}
+
 static void prune_sched(struct model *m, const struct st_req *q)
 {
 	struct model_sched *s = find_sched(m, q->sid);
@@ -122,7 +150,8 @@ uint8_t apply_prune(struct model *m, const struct st_req *q, struct st_ack *ret)
 		prune_ranges(m, q);
 		return ST_OK;
 	case PRUNE_VERSION:
-		return ST_OK; /* the model keeps only the last document */
+		prune_version(m, q);
+		return ST_OK;
 	case PRUNE_SCHED:
 		prune_sched(m, q);
 		return ST_OK;

@@ -65,6 +65,15 @@ static uint8_t add_sched(struct model *m, const struct st_req *q)
 	return ST_OK;
 }
 
+/* The document of each rev is kept for the runs that were claimed under it. */
+static void keep_version(struct model *m, struct model_sched *s, const struct st_req *q)
+{
+	ADD_ROOM(s->version, s->version_room, s->versions);
+	s->version[s->versions++] = (struct model_version){
+		.number = ++m->last_version, .rev = q->rev, .at = q->at, .text = text_dup(s->document)
+	};
+}
+
 static void change_sched(struct model_sched *s, const struct st_req *q)
 {
 	struct sched_row old = s->row;
@@ -108,6 +117,8 @@ uint8_t apply_put(struct model *m, const struct st_req *q, struct st_ack *ret)
 		return ST_STALE;
 	if (id_is_taken(m, q->sid, q->id))
 		return ST_REFUSED;
+	if (q->document.p)
+		keep_version(m, s, q);
 	change_sched(s, q);
 	return ST_OK;
 }

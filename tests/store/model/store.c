@@ -49,4 +49,6 @@ static enum err load(void *store, load_fn *fn, void *ctx)
 	return OK;
 }
 
-const struct store_ops model_store_ops = { .submit = submit, .collect = collect, .fd = fd, .load = load };
+const struct store_ops model_store_ops = {
+	.submit = submit, .collect = collect, .fd = fd, .load = load, .reader = model_store_reader
+};

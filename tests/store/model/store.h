@@ -12,5 +12,8 @@ struct model_store {
 struct model_store *model_store_new(struct model *model);
 void model_store_free(struct model_store *s);
 
+/* Opens a reader (port/read.h); free it before the store. */
+must_check enum err model_store_reader(void *store, struct reader **ret, struct why *why);
+
 /* To be used with a struct model_store. */
 extern const struct store_ops model_store_ops;

@@ -1,7 +1,7 @@
 /* Agents, their state and their notes. */
 #include "reader.h"
 
-TEST(state_of_an_agent)
+TEST_ON_EACH(state_of_an_agent)
 {
 	struct scene s;
 	struct state_row got;
@@ -150,7 +150,7 @@ TEST(notes_with_a_word_are_found_without_ranking)
 	scene_close(&s);
 }
 
-TEST(agents_are_read_by_name)
+TEST_ON_EACH(agents_are_read_by_name)
 {
 	static const char *const names[] = { "night", "desk", "triage" };
 	struct scene s;

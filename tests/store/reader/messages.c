@@ -1,7 +1,7 @@
 /* News and messages. */
 #include "reader.h"
 
-TEST(news_and_messages)
+TEST_ON_EACH(news_and_messages)
 {
 	struct scene s;
 	struct read_news news;

@@ -1,9 +1,25 @@
 /* Functions that the tests of struct reader share. */
 #include "reader.h"
 
+static enum fixture_kind scene_kind = FIXTURE_SQLITE;
+
+void scenes_on_each(void (*fn)(void))
+{
+	for (unsigned kind = 0; kind < FIXTURE_KINDS; kind++) {
+		test_case("%s", fixture_name(kind));
+		scene_kind = (enum fixture_kind)kind;
+		fn();
+	}
+	scene_kind = FIXTURE_SQLITE;
+	test_case(NULL);
+}
+
 void scene_open_reader(struct scene *s)
 {
-	if (!CHECK_INT(sqlite_reader_open(s->f.path, &s->r, &s->why), OK)) {
+	/* Tests of SQLite's files open them while the store is closed. */
+	enum err e = s->f.kind == FIXTURE_SQLITE ? sqlite_reader_open(s->f.path, &s->r, &s->why)
+						 : s->f.ops->reader(s->f.store, &s->r, &s->why);
+	if (!CHECK_INT(e, OK)) {
 		printf("%s\n", s->why.text);
 		abort();
 	}
@@ -12,7 +28,7 @@ void scene_open_reader(struct scene *s)
 void scene_open(struct scene *s)
 {
 	*s = (struct scene){ 0 };
-	fixture_open(&s->f, FIXTURE_SQLITE);
+	fixture_open(&s->f, scene_kind);
 	scene_open_reader(s);
 }
 

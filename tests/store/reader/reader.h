@@ -5,6 +5,16 @@
 #include "store/sqlite/read/query.h"
 #include "test.h"
 
+/* A test that runs on each store, of which a scene opens one. */
+#define TEST_ON_EACH(fn)                                                                                     \
+	static void fn##_on_one(void);                                                                       \
+	TEST(fn)                                                                                             \
+	{                                                                                                    \
+		scenes_on_each(fn##_on_one);                                                                 \
+	}                                                                                                    \
+	static void fn##_on_one(void)
+void scenes_on_each(void (*fn)(void));
+
 struct scene {
 	struct fixture f;
 	struct reader *r;

@@ -1,7 +1,7 @@
 /* Reading schedules: by sid, by id, by source, and page by page. */
 #include "reader.h"
 
-TEST(schedules_by_sid)
+TEST_ON_EACH(schedules_by_sid)
 {
 	struct scene s;
 	struct read_sched got = { .put_at = AT(77) };
@@ -57,7 +57,7 @@ static void expect_match_at(int line, struct scene *s, const char *text, const c
 }
 #define EXPECT_MATCH(s, text, want) expect_match_at(__LINE__, s, text, want)
 
-TEST(schedules_by_the_beginning_of_an_id)
+TEST_ON_EACH(schedules_by_the_beginning_of_an_id)
 {
 	static const char *const ids[] = { "daily", "daily-report", "dash", "Daily", "x\xC3\xBF", "w1",
 					   "w2",    "w3",           "w4",   "w5",    "w6",        "w7",
@@ -87,7 +87,7 @@ TEST(schedules_by_the_beginning_of_an_id)
 	scene_close(&s);
 }
 
-TEST(removed_schedules_by_id)
+TEST_ON_EACH(removed_schedules_by_id)
 {
 	struct scene s;
 	struct read_sched got;
@@ -107,7 +107,7 @@ TEST(removed_schedules_by_id)
 	scene_close(&s);
 }
 
-TEST(schedules_page_by_page)
+TEST_ON_EACH(schedules_page_by_page)
 {
 	struct scene s;
 	struct read_scheds page;
@@ -136,7 +136,7 @@ TEST(schedules_page_by_page)
 	scene_close(&s);
 }
 
-TEST(schedules_by_source)
+TEST_ON_EACH(schedules_by_source)
 {
 	static const struct {
 		const char *id, *from;
@@ -179,7 +179,7 @@ TEST(schedules_by_source)
 	scene_close(&s);
 }
 
-TEST(a_page_has_a_limit_of_bytes)
+TEST_ON_EACH(a_page_has_a_limit_of_bytes)
 {
 	struct scene s;
 	struct read_scheds page;

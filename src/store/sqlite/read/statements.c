@@ -62,7 +62,8 @@ static const char *const text[] = {
 	[READ_SCHEDS_FROM] =
 		SCHED_ROWS("INDEXED BY document_source",
 			   " WHERE d.source >= ?1 AND d.source <= ?2 AND (d.source, d.id) > (?3, ?4)"
-			   " AND d.dropped = 0 AND d.source > '' ORDER BY d.source, d.id LIMIT ?5"),
+			   " AND d.dropped = 0 AND d.source > '' AND d.id IS NOT NULL"
+			   " ORDER BY d.source, d.id LIMIT ?5"),
 	[READ_RUN_TEXT] = "SELECT text FROM run_text WHERE run = ?1 AND kind = ?2",
 	/* Calls that schedule ?1 avoided; calls that all schedules avoided from ?2 on. */
 	[READ_AVOIDED] = "SELECT (SELECT n FROM avoided WHERE sid = ?1 AND since = -1), (SELECT sum(n)"
@@ -124,10 +125,11 @@ static const char *const text[] = {
 		"SELECT " MESSAGE_COLUMNS " FROM message n INDEXED BY message_run WHERE n.run = ?1"
 		" AND n.run > 0 ORDER BY n.number LIMIT ?2",
 	/* ?3: a JSON list of receivers to leave out. */
-	[READ_MESSAGES_DUE] =
-		"SELECT " MESSAGE_COLUMNS
-		" FROM message n INDEXED BY message_next WHERE n.state = 0 AND n.next <= ?1"
-		" AND n.receiver NOT IN (SELECT value FROM json_each(?3)) ORDER BY n.next LIMIT ?2",
+	[READ_MESSAGES_DUE] = "SELECT " MESSAGE_COLUMNS
+			      " FROM message n INDEXED BY message_next WHERE n.state = 0 AND n.next <= ?1"
+			      " AND n.receiver NOT IN (SELECT value FROM json_each(?3)) ORDER BY n.next, "
+			      "n.receiver, n.number"
+			      " LIMIT ?2",
 	[READ_MESSAGE_NEXT] = "SELECT next FROM message INDEXED BY message_next"
 			      " WHERE state = 0 AND receiver NOT IN (SELECT value"
 			      " FROM json_each(?1)) ORDER BY next LIMIT 1",
