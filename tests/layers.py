@@ -24,7 +24,7 @@ MAY_SEE = {
     "core": {"base", "port"},
     WHEN: {"base", "core"},
     EXPR: {"base", WHEN},
-    ORG: {"base"},
+    ORG: {"base", "core", WHEN},
     SCHEDULE: {"base", "port", "core", WHEN},
     DOC: {"base", "port"} | CORE,
     "core/engine": {"base", "port", "core", WHEN, SCHEDULE},

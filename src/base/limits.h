@@ -43,8 +43,14 @@
 /* Agents */
 #define AGENT_PROMPT_BYTES_MAX (1 << 20)  /* one agent's prompt */
 #define AGENT_RUNS_MAX         1000       /* runs of one agent at the same time */
-#define ORG_BYTES_MAX          (4u << 20) /* one org file that defines an agent */
-#define ORG_PROPERTIES_MAX     256        /* properties in one org drawer */
+#define AGENT_ORG_BYTES_MAX    (4u << 20) /* one org file that defines an agent */
+
+/* Org files and plans */
+#define ORG_BYTES_MAX      (10u << 20) /* one org file */
+#define ORG_HEADS_MAX      (1 << 20)   /* headlines in one file */
+#define ORG_KEYWORDS_MAX   256         /* TODO keywords of one file */
+#define ORG_PROPERTIES_MAX 256         /* properties in one drawer */
+#define ORG_DEPTH_MAX      64          /* drawers and blocks inside each other */
 
 /* Conditions and templates */
 #define CEL_BYTES_MAX 4096 /* one CEL expression */

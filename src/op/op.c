@@ -605,6 +605,19 @@ const struct op ops[OPS] = {
 		.notes = "It must be within the bounds of the schedule's next_check, and holds once: earlier due times are\n"
 			 "skipped, and afterwards the schedule continues as before.",
 	},
+	[OP_ORG] = {
+		.name = "org",
+		.within = WITHIN_FREE,
+		.summary = "show timestamps and headlines of org files as JSON",
+		.example = "rota org parse plan.org",
+		.param = {
+			POSITIONAL("action", "timestamp|parse", "read one timestamp, or the headlines of a file",
+				.required = true),
+			POSITIONAL("text", "TEXT|FILE", "timestamp: its text; parse: the file", .required = true),
+			JSON_PARAM,
+		},
+		.notes = "`org timestamp` prints {\"at\",\"repeat\",\"active\"}, or null if the text is not a timestamp.",
+	},
 	[OP_EVAL] = {
 		.name = "eval",
 		.within = WITHIN_FREE,

@@ -44,6 +44,7 @@ enum op_id {
 	OP_STEP,
 	OP_NOTE,
 	OP_NEXT_CHECK,
+	OP_ORG,
 	OP_EVAL,
 	OP_RENDER,
 

@@ -25,6 +25,10 @@ ELSEWHERE = {
     "there are more than %d values": "a file of 16 MB; tests/unit/doc/test_docsize.c",
     "all times of the expression are in the past": "only for a schedule that is created now; tests/unit/doc/test_doc.c",
     "'%.*s' is not a size; write 64KiB, 5MiB or 2GiB": "in the configuration; tests/unit/doc/test_config.c",
+    "a file can have at most %d headlines": "a file of 3 MB; tests/unit/org/test_org.c",
+    "an org file can have at most %u bytes": "a file of 10 MiB; tests/unit/org/test_org.c",
+    "%u headlines have the %s '%.*s', the first two at lines %u and %u; %s": "tasks of plans; tests/unit/org/test_org.c",
+    "there is no task with the id or title '%.*s'": "tasks of plans; tests/unit/org/test_org.c",
     "%s": "a message of libyaml",
     "%s%s%s": "a message of libyaml",
 }

@@ -45,6 +45,8 @@ cli_run verb_notify;
 cli_show show_notify;
 /* Prints the messages about a run, one line each. */
 void print_messages(struct cli_call *call, const struct val *list, const char *heading);
+/* org.c */
+cli_run verb_org;
 /* pause.c */
 cli_run verb_pause; /* for pause and resume */
 cli_show show_paused;

@@ -1,64 +1,61 @@
 /* Turns the agent of an org file into a map of keys. */
 #include "core/org/agent.h"
 #include "base/utf8.h"
-#include "core/org/org.h"
+#include "core/org/definition.h"
 
 /* --- finding the agent --- */
 
-/* Finds the first heading of level 1, and the end of its text. */
-static bool find_agent(struct str text, struct org_heading *ret, size_t *end)
+/* The agent is the first heading of level 1; its subtree is [at, to). */
+struct agent_head {
+	unsigned at, to; /* indices of headings */
+	size_t end;      /* the end of its text */
+};
+
+static bool find_agent(const struct org *o, struct agent_head *ret)
 {
-	struct org_heading next;
-	size_t from = 0;
-	bool there;
-	while ((there = org_heading_next(text, from, ret)) && ret->level != 1)
-		from = ret->text;
-	if (!there)
+	unsigned at = 0;
+	while (at < o->heads && o->head[at].level != 1)
+		at++;
+	if (at == o->heads)
 		return false;
-	*end = text.n;
-	for (from = ret->text; org_heading_next(text, from, &next); from = next.text)
-		if (next.level == 1) {
-			*end = next.at;
-			break;
-		}
+	unsigned to = at + 1;
+	while (to < o->heads && o->head[to].level != 1)
+		to++;
+	*ret = (struct agent_head){ at, to, to < o->heads ? o->head[to].at : o->text.n };
 	return true;
 }
 
-/* Finds the next `** System prompt` from `from` on. */
-static bool find_prompt(struct str text, size_t from, size_t end, struct org_heading *ret)
+/* Finds the next `** System prompt` from heading `from` on; h->to if there is none. */
+static unsigned find_prompt(const struct org *o, const struct agent_head *h, unsigned from)
 {
-	for (; org_heading_next(text, from, ret) && ret->at < end; from = ret->text)
-		if (ret->level == 2 && str_ieq(ret->title, STR("System prompt")))
-			return true;
-	return false;
-}
-
-/* Where a drawer must end: at the next heading. */
-static size_t drawer_limit(struct str text, const struct org_heading *h, size_t end)
-{
-	struct org_heading next;
-	return org_heading_next(text, h->text, &next) && next.at < end ? next.at : end;
+	while (from < h->to &&
+	       (o->head[from].level != 2 || !str_ieq(org_text(o, o->head[from].title), STR("System prompt"))))
+		from++;
+	return from;
 }
 
 bool org_is_agent(struct str text)
 {
 	static const char *const signs[] = { "RUNNER", "MODEL", "COMMAND" };
-	struct org_heading h, prompt;
-	size_t end;
-	if (!find_agent(text, &h, &end))
-		return false;
-	for (unsigned i = 0; i < ARRAY_LEN(signs); i++)
-		if (org_has(text, h.text, drawer_limit(text, &h, end), signs[i]))
-			return true;
-	return find_prompt(text, h.text, end, &prompt);
+	struct arena arena = { 0 };
+	struct agent_head h;
+	struct org o;
+	bool is = false;
+	if (org_read(text, &arena, &o, NULL) == OK && find_agent(&o, &h)) {
+		for (unsigned i = 0; i < ARRAY_LEN(signs); i++)
+			is |= definition_has(&o, &o.head[h.at], signs[i]);
+		is |= find_prompt(&o, &h, h.at) < h.to;
+	}
+	arena_free(&arena);
+	return is;
 }
 
 /* --- its keys --- */
 
 static enum err check_bytes(struct str text, struct why *why)
 {
-	if (text.n > ORG_BYTES_MAX)
-		return why_set(why, E_LIMIT, 0, "the org file has more than %u bytes", ORG_BYTES_MAX);
+	if (text.n > AGENT_ORG_BYTES_MAX)
+		return why_set(why, E_LIMIT, 0, "the org file has more than %u bytes", AGENT_ORG_BYTES_MAX);
 	for (size_t at = 0; at < text.n;) {
 		unsigned n = text.p[at] ? utf8_length(str_from(text, at)) : 0;
 		if (!n)
@@ -89,16 +86,6 @@ static char *key_of(struct str property, struct arena *a)
 	return key;
 }
 
-/* Is it a property that org and its tools write for themselves? */
-static bool is_org_internal(const char *key)
-{
-	static const char *const own[] = { "category", "created", "custom_id", "effort", "visibility" };
-	for (unsigned i = 0; i < ARRAY_LEN(own); i++)
-		if (!strcmp(own[i], key))
-			return true;
-	return false;
-}
-
 /* Adds the properties to the map. Name and prompt have places of their own in an org file, so properties of
  * these names are refused. */
 static enum err add_properties(const struct val *drawer, struct arena *a, struct val *map, bool *named,
@@ -110,7 +97,7 @@ static enum err add_properties(const struct val *drawer, struct arena *a, struct
 		struct val_pair *to = key ? val_map_room(map, a) : NULL;
 		if (!to)
 			return E_NOMEM;
-		if (is_org_internal(key))
+		if (definition_is_internal(p->key))
 			continue;
 		if (!strcmp(key, "name"))
 			return why_set(why, E_INPUT, p->at,
@@ -147,42 +134,51 @@ static enum err add_prompt(struct str text, size_t from, size_t to, size_t headi
 	return add_string(map, a, "prompt", at, copy ? (struct str){ copy, n } : s);
 }
 
+/* Finds the prompt, and adds it. `text` is where the agent's own text begins. */
+static enum err read_prompt(const struct org *o, const struct agent_head *h, size_t text, struct arena *a,
+			    struct val *map, struct why *why)
+{
+	unsigned at = find_prompt(o, h, h->at), second = find_prompt(o, h, at + 1);
+	if (at == h->to)
+		return add_prompt(o->text, text, h->end, o->head[h->at].at, a, map, why);
+	const struct org_head *prompt = &o->head[at];
+	if (second < h->to)
+		return why_set(why, E_INPUT, o->head[second].at,
+			       "System prompt is given twice; the first one is at line %u", prompt->line);
+	unsigned next = at + 1;
+	while (next < h->to && o->head[next].level > 2)
+		next++;
+	return add_prompt(o->text, prompt->body, next < h->to ? o->head[next].at : h->end, prompt->at, a, map,
+			  why);
+}
+
 enum err org_agent(struct str text, struct arena *a, struct val *ret, struct why *why)
 {
-	struct org_heading h, prompt, other;
+	struct org o;
+	struct agent_head h;
 	struct val drawer, map = { .kind = VAL_MAP };
-	size_t end = 0, after = 0;
+	size_t after = 0;
 	bool named = false;
 	enum err e = check_bytes(text, why);
+	if (!e)
+		e = org_read(text, a, &o, why);
 	if (e)
 		return e;
-	if (!find_agent(text, &h, &end))
+	if (!find_agent(&o, &h))
 		return why_set(why, E_INPUT, 0,
 			       "there is no agent: a heading of level 1, which is a line such as '* Name'");
-	map.at = (uint32_t)h.at;
-	e = org_drawer(text, h.text, drawer_limit(text, &h, end), a, &drawer, &after, why);
+	const struct org_head *head = &o.head[h.at];
+	map.at = head->at;
+	e = definition_check_top(&o, "the properties of an agent are below its heading", why);
+	if (!e)
+		e = definition_drawer(&o, head, a, &drawer, &after, why);
 	if (!e)
 		e = add_properties(&drawer, a, &map, &named, why);
 	if (!e && !named)
-		e = add_string(&map, a, "name", h.title.n ? (size_t)(h.title.p - text.p) : h.at, h.title);
-	if (e)
-		return e;
-	if (!find_prompt(text, h.text, end, &prompt)) {
-		e = add_prompt(text, after, end, h.at, a, &map, why);
-	} else {
-		size_t to = end;
-		for (size_t from = prompt.text; org_heading_next(text, from, &other) && other.at < end;
-		     from = other.text)
-			if (other.level <= 2) {
-				to = other.at;
-				break;
-			}
-		if (find_prompt(text, prompt.text, end, &other))
-			return why_set(why, E_INPUT, other.at,
-				       "System prompt is given twice; the first one is at line %u",
-				       place_of(text, prompt.at).line);
-		e = add_prompt(text, prompt.text, to, prompt.at, a, &map, why);
-	}
+		e = add_string(&map, a, "name", head->title.end > head->title.at ? head->title.at : head->at,
+			       org_text(&o, head->title));
+	if (!e)
+		e = read_prompt(&o, &h, after, a, &map, why);
 	if (!e)
 		*ret = map;
 	return e;

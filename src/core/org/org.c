@@ -1,166 +1,270 @@
-/* Headings and property drawers of org text. */
+/* Reads the headlines of a file. */
 #include "core/org/org.h"
+#include "core/org/element.h"
+#include "core/org/headline.h"
+#include "core/org/line.h"
 
-/* --- lines --- */
+/* --- TODO keywords --- */
 
-/* The beginning of the line after the one at `at`. */
-static size_t next_line(struct str text, size_t at)
+/* The lines that set keywords, in the order in which Emacs uses them. */
+static const char *const keyword_lines[] = { "TYP_TODO", "TODO", "SEQ_TODO" };
+
+struct keyword_reader {
+	struct org *org;
+	struct arena *arena;
+	const char *wanted;
+	bool found;
+	enum err failed;
+	struct why *why;
+};
+
+/* "DONE" for "DONE(d!)". */
+static struct str keyword_name(struct str word)
 {
-	const char *nl = at < text.n ? memchr(text.p + at, '\n', text.n - at) : NULL;
-	return nl ? (size_t)(nl + 1 - text.p) : text.n;
+	const char *open = memchr(word.p, '(', word.n);
+	return open && word.p[word.n - 1] == ')' ? str_sub(word, 0, (size_t)(open - word.p)) : word;
 }
 
-/* The line at `at` without blanks around it. */
-static struct str line_at(struct str text, size_t at)
+static void add_keyword(struct keyword_reader *r, struct org_keyword k)
 {
-	return str_trim(str_sub(text, at, next_line(text, at)));
-}
-
-/* --- headings --- */
-
-/* Can c be part of tags? */
-static bool is_tag(char c)
-{
-	return is_alpha(c) || is_digit(c) || memchr("_@#%:", c, 5) || (unsigned char)c >= 0x80;
-}
-
-/* "Desk" for "Desk :work:night:". */
-static struct str without_tags(struct str title)
-{
-	size_t at = title.n;
-	if (!title.n || title.p[title.n - 1] != ':')
-		return title;
-	while (at > 0 && is_tag(title.p[at - 1]))
-		at--;
-	bool tags = title.p[at] == ':' && title.n - at > 2 && (at == 0 || is_blank(title.p[at - 1]));
-	return tags ? str_trim(str_sub(title, 0, at)) : title;
-}
-
-bool org_heading_next(struct str text, size_t from, struct org_heading *ret)
-{
-	for (size_t at = from; at < text.n; at = next_line(text, at)) {
-		size_t stars = at;
-		while (stars < text.n && text.p[stars] == '*')
-			stars++;
-		if (stars == at || stars == text.n || !is_blank(text.p[stars]))
-			continue;
-		size_t end = next_line(text, at);
-		*ret = (struct org_heading){ .level = (unsigned)(stars - at),
-					     .title = without_tags(str_trim(str_sub(text, stars, end))),
-					     .at = at,
-					     .text = end };
-		return true;
+	struct org *o = r->org;
+	struct org_keyword *all = arena_grow(r->arena, o->keyword, o->keywords, sizeof *all);
+	if (!all) {
+		r->failed = E_NOMEM;
+		return;
 	}
-	return false;
+	if (o->keywords == ORG_KEYWORDS_MAX) {
+		r->failed = why_set(r->why, E_LIMIT, (size_t)(k.name.p - o->text.p),
+				    "a file can have at most %d TODO keywords", ORG_KEYWORDS_MAX);
+		return;
+	}
+	o->keyword = all;
+	o->keyword[o->keywords++] = k;
 }
 
-/* --- drawers --- */
-
-static bool is_planning(struct str line)
+/* The keywords after | are done; without |, the last one is. */
+static void add_sequence(struct keyword_reader *r, struct str words, bool type)
 {
-	static const char *const words[] = { "SCHEDULED:", "DEADLINE:", "CLOSED:" };
-	for (unsigned i = 0; i < ARRAY_LEN(words); i++)
-		if (str_starts(line, str_of(words[i])))
+	struct org *o = r->org;
+	unsigned first = o->keywords;
+	bool done = false;
+	for (struct str word = str_token(&words); word.n && !r->failed; word = str_token(&words))
+		if (str_eq(word, STR("|")))
+			done = true;
+		else
+			add_keyword(r,
+				    (struct org_keyword){ keyword_name(word), (uint16_t)first, done, type });
+	if (!done && o->keywords > first)
+		o->keyword[o->keywords - 1].done = true;
+}
+
+static void read_keyword_line(void *self, const struct org_keyword_line *k)
+{
+	struct keyword_reader *r = self;
+	if (r->failed || !str_ieq(k->key, str_of(r->wanted)))
+		return;
+	r->found = true;
+	add_sequence(r, k->value, !strcmp(r->wanted, "TYP_TODO"));
+}
+
+/* Could the line set keywords? Whether it does depends on the blocks around it. */
+static bool may_set_keywords(struct str line)
+{
+	struct str rest = str_from(line, skip_blanks(line, 0));
+	if (!str_starts(rest, STR("#+")))
+		return false;
+	rest = str_from(rest, 2);
+	for (unsigned i = 0; i < ARRAY_LEN(keyword_lines); i++)
+		if (starts_with_any_case(rest, str_of(keyword_lines[i])))
 			return true;
 	return false;
 }
 
-/* The line with :PROPERTIES:; `to` if there is none. */
-static size_t find_drawer(struct str text, size_t from, size_t to)
+/* Reads the keywords of the file from the sections in `section`, or sets the usual ones. */
+static enum err read_keywords(struct org *o, const struct org_span *section, unsigned sections,
+			      struct arena *a, struct why *why)
 {
-	for (size_t at = from; at < to; at = next_line(text, at)) {
-		struct str line = line_at(text, at);
-		if (str_ieq(line, STR(":PROPERTIES:")))
-			return at;
-		if (line.n && !is_planning(line))
-			break;
-	}
-	return to;
-}
-
-/* Splits ":NAME: value". */
-static bool split_property(struct str line, struct str *name, struct str *value)
-{
-	size_t end = 1;
-	if (line.n < 3 || line.p[0] != ':')
-		return false;
-	while (end < line.n && line.p[end] != ':' && !is_blank(line.p[end]))
-		end++;
-	if (end == 1 || end == line.n || line.p[end] != ':' ||
-	    (end + 1 < line.n && !is_blank(line.p[end + 1])))
-		return false;
-	*name = str_sub(line, 1, end);
-	*value = str_trim(str_from(line, end + 1));
-	return true;
-}
-
-static enum err add_property(struct str text, struct str name, struct str value, struct arena *a,
-			     struct val *map, struct why *why)
-{
-	size_t at = (size_t)(name.p - 1 - text.p);
-	if (map->map.n == ORG_PROPERTIES_MAX)
-		return why_set(why, E_LIMIT, at, "a drawer has at most %d properties", ORG_PROPERTIES_MAX);
-	for (unsigned i = 0; i < map->map.n; i++)
-		if (str_ieq(map->map.pair[i].key, name)) {
-			struct place p = place_of(text, map->map.pair[i].at);
-			return why_set(
-				why, E_INPUT, at,
-				"property '%.*s' is given twice; the first one is at line %u, column %u",
-				STR_SHORT(name), p.line, p.column);
+	struct keyword_reader r = { .org = o, .arena = a, .why = why };
+	const struct org_elements each = { .keyword_line = read_keyword_line, .self = &r };
+	for (unsigned i = 0; i < ARRAY_LEN(keyword_lines); i++) {
+		r.wanted = keyword_lines[i];
+		for (unsigned k = 0; k < sections && !r.failed; k++) {
+			enum err e = org_elements(o, section[k].at, section[k].end, &each, why);
+			if (e)
+				return e;
 		}
-	struct val_pair *pair = val_map_room(map, a);
-	if (!pair)
-		return E_NOMEM;
-	*pair = (struct val_pair){
-		name,
-		(uint32_t)at,
-		{ .kind = VAL_STR, .at = (uint32_t)(value.n ? (size_t)(value.p - text.p) : at), .str = value }
-	};
-	map->map.n++;
+	}
+	if (!r.found)
+		add_sequence(&r, STR("TODO NEXT DOING WAITING | DONE CANCELLED"), false);
+	bool done = false;
+	for (unsigned i = 0; i < o->keywords; i++)
+		done |= o->keyword[i].done;
+	if (!done && o->keywords)
+		o->keyword[o->keywords - 1].done = true;
+	return r.failed;
+}
+
+/* --- headlines --- */
+
+struct scan {
+	struct org *org;
+	struct arena *arena;
+	struct org_span *section; /* those with lines that may set keywords */
+	unsigned sections;
+	size_t start; /* of the section that is being scanned */
+	bool candidate;
+};
+
+static enum err end_section(struct scan *s, size_t at)
+{
+	if (s->candidate) {
+		struct org_span *all = arena_grow(s->arena, s->section, s->sections, sizeof *all);
+		if (!all)
+			return E_NOMEM;
+		s->section = all;
+		s->section[s->sections++] = (struct org_span){ (uint32_t)s->start, (uint32_t)at };
+	}
+	s->candidate = false;
 	return OK;
 }
 
-enum err org_drawer(struct str text, size_t from, size_t to, struct arena *a, struct val *ret, size_t *end,
-		    struct why *why)
+static enum err add_head(struct scan *s, size_t at, size_t next, unsigned line, unsigned level,
+			 struct why *why)
 {
-	size_t drawer = find_drawer(text, from, to);
-	struct val map = { .kind = VAL_MAP, .at = (uint32_t)from };
-	if (drawer == to) {
-		*ret = map;
-		*end = from;
-		return OK;
-	}
-	for (size_t at = next_line(text, drawer); at < to; at = next_line(text, at)) {
-		struct str line = line_at(text, at), name, value;
-		if (str_ieq(line, STR(":END:"))) {
-			*ret = map;
-			*end = next_line(text, at);
-			return OK;
-		}
-		if (!line.n)
+	struct org *o = s->org;
+	if (o->heads == ORG_HEADS_MAX)
+		return why_set(why, E_LIMIT, at, "a file can have at most %d headlines", ORG_HEADS_MAX);
+	struct org_head *all = arena_grow(s->arena, o->head, o->heads, sizeof *all);
+	if (!all)
+		return E_NOMEM;
+	o->head = all;
+	if (o->heads)
+		all[o->heads - 1].end = (uint32_t)at;
+	all[o->heads++] = (struct org_head){ .at = (uint32_t)at,
+					     .body = (uint32_t)next,
+					     .line = line,
+					     .level = level,
+					     .parent = ORG_NONE,
+					     .keyword = ORG_NONE };
+	s->start = next;
+	return OK;
+}
+
+/* Finds the headlines, and the sections with lines that may set keywords. */
+static enum err scan_lines(struct scan *s, struct why *why)
+{
+	struct org *o = s->org;
+	unsigned line = 1;
+	for (size_t at = 0, next; at < o->text.n; at = next, line++) {
+		next = line_next(o, at);
+		char first = o->text.p[at];
+		if (first == '#' || is_blank(first)) {
+			s->candidate |= may_set_keywords(line_until(o, at, next));
 			continue;
-		if (!split_property(line, &name, &value))
-			return why_set(
-				why, E_INPUT, at,
-				"'%.*s' is not a property; a drawer has lines such as :MODEL: name, up to "
-				":END:",
-				STR_SHORT(line));
-		enum err e = add_property(text, name, value, a, &map, why);
+		}
+		unsigned level = first == '*' ? headline_level(line_until(o, at, next)) : 0;
+		if (!level)
+			continue;
+		enum err e = end_section(s, at);
+		if (!e)
+			e = add_head(s, at, next, line, level, why);
 		if (e)
 			return e;
 	}
-	return why_set(why, E_INPUT, drawer, "this drawer has no :END:");
+	if (o->heads)
+		o->head[o->heads - 1].end = (uint32_t)o->text.n;
+	return end_section(s, o->text.n);
 }
 
-bool org_has(struct str text, size_t from, size_t to, const char *wanted)
+/* The parent is the last headline above with fewer stars. Walking up the chain of the one before takes linear
+ * time: a headline that was left is not met again. */
+static void set_parents(struct org *o)
 {
-	size_t drawer = find_drawer(text, from, to);
-	for (size_t at = next_line(text, drawer); drawer < to && at < to; at = next_line(text, at)) {
-		struct str line = line_at(text, at), name, value;
-		if (str_ieq(line, STR(":END:")))
-			break;
-		if (split_property(line, &name, &value) && str_ieq(name, str_of(wanted)))
-			return true;
+	for (unsigned i = 1; i < o->heads; i++) {
+		uint32_t up = i - 1;
+		while (up != ORG_NONE && o->head[up].level >= o->head[i].level)
+			up = o->head[up].parent;
+		o->head[i].parent = up;
 	}
-	return false;
+}
+
+enum err org_read(struct str text, struct arena *a, struct org *ret, struct why *why)
+{
+	if (text.n > ORG_BYTES_MAX)
+		return why_set(why, E_LIMIT, WHY_NOWHERE, "an org file can have at most %u bytes",
+			       ORG_BYTES_MAX);
+	struct org o = { .text = text.n ? text : STR("") };
+	struct scan s = { .org = &o, .arena = a };
+	o.eol = line_ends(o.text);
+	enum err e = scan_lines(&s, why);
+	if (!e)
+		e = read_keywords(&o, s.section, s.sections, a, why);
+	if (e)
+		return e;
+	set_parents(&o);
+	for (unsigned i = 0; i < o.heads && !e; i++) {
+		struct org_head *h = &o.head[i];
+		headline_read(&o, h);
+		planning_read(&o, h);
+		e = drawer_read(&o, h, why);
+	}
+	if (!e)
+		*ret = o;
+	return e;
+}
+
+/* --- questions --- */
+
+bool org_is_done(const struct org *o, const struct org_head *h)
+{
+	return h->keyword != ORG_NONE && o->keyword[h->keyword].done;
+}
+
+bool org_is_open(const struct org *o, const struct org_head *h)
+{
+	return h->keyword != ORG_NONE && !o->keyword[h->keyword].done;
+}
+
+uint32_t org_find_keyword(const struct org *o, struct str name)
+{
+	for (unsigned i = 0; i < o->keywords && name.n; i++)
+		if (str_eq(o->keyword[i].name, name))
+			return i;
+	return ORG_NONE;
+}
+
+/* The headlines whose :ID: or title is `task`: their number, and the first two. */
+static unsigned count_matches(const struct org *o, struct str task, bool by_id, unsigned first[2])
+{
+	unsigned n = 0;
+	for (unsigned i = 0; i < o->heads; i++) {
+		const struct org_head *h = &o->head[i];
+		if (!str_eq(task, by_id ? org_property_value(o, h, "ID") : org_text(o, h->title)))
+			continue;
+		if (n < 2)
+			first[n] = i;
+		n++;
+	}
+	return n;
+}
+
+enum err org_find(const struct org *o, struct str task, unsigned *ret, struct why *why)
+{
+	unsigned first[2];
+	for (int by_id = 1; by_id >= 0 && task.n; by_id--) {
+		unsigned n = count_matches(o, task, by_id, first);
+		if (n > 1)
+			return why_set(
+				why, E_INPUT, WHY_NOWHERE,
+				"%u headlines have the %s '%.*s', the first two at lines %u and %u; %s", n,
+				by_id ? "id" : "title", STR_SHORT(task), o->head[first[0]].line,
+				o->head[first[1]].line,
+				by_id ? "an id must be unique" : "give the task an :ID: and use that");
+		if (n == 1) {
+			*ret = first[0];
+			return OK;
+		}
+	}
+	return why_set(why, E_NOTFOUND, WHY_NOWHERE, "there is no task with the id or title '%.*s'",
+		       STR_SHORT(task));
 }

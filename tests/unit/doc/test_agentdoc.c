@@ -277,7 +277,9 @@ TEST(prompts_of_org)
 		const char *in, *name, *prompt;
 	} rows[] = {
 		{ __LINE__, "* A\nText.\n", "A", "Text." },
-		{ __LINE__, "\n\n* A\n\n:PROPERTIES:\n:ID: b\n:END:\n\n Text. \n\n", "b", "Text." },
+		{ __LINE__, "\n\n* A\n:PROPERTIES:\n:ID: b\n:END:\n\n Text. \n\n", "b", "Text." },
+		{ __LINE__, "* TODO [#A] A\n#+begin_example\n:PROPERTIES:\n:MODEL: x\n:END:\n#+end_example\n",
+		  "A", "#+begin_example\n:PROPERTIES:\n:MODEL: x\n:END:\n#+end_example" },
 		{ __LINE__,
 		  "** no\n* A B :t1:t2:\nSCHEDULED: <2026-11-16>\n:properties:\n:end:\nText.\n* C\nno\n",
 		  "A B", "Text." },
@@ -315,6 +317,7 @@ TEST(which_org_files_are_agents)
 		{ __LINE__, "* A\n:PROPERTIES:\n:model: x\n:END:\ntext\n", true },
 		{ __LINE__, "* A\n:PROPERTIES:\n:COMMAND: x\n", true }, /* refused later: no :END: */
 		{ __LINE__, "* A\n:PROPERTIES:\nnot so\n:RUNNER: x\n:END:\n", true },
+		{ __LINE__, "* A\n\n:PROPERTIES:\n:RUNNER: x\n:END:\n", true }, /* refused later: its place */
 		{ __LINE__, "* A\n** B\n:PROPERTIES:\n:RUNNER: x\n:END:\n", false },
 		{ __LINE__, "* A\n** System prompt\n", true },
 		{ __LINE__, "* A\n*** System prompt\n", false },
