@@ -39,6 +39,12 @@
 #define AGENT_PARAM                                                                                          \
 	OPTION("agent", "NAME",                                                                              \
 	       "agent that gets the message; with a command, agent whose state the condition reads")
+#define NOW_PARAM OPTION("now", "TIME", "the time, instead of the clock's: 2026-11-16T09:00")
+#define PLAN_TZ_PARAM                                                                                        \
+	OPTION("tz", "ZONE", "time zone of the plan (default: that of the configuration, else this machine's)")
+#define TASK_PARAMS                                                                                          \
+	POSITIONAL("file", "FILE", "the plan, an org file", .required = true),                               \
+		POSITIONAL("task", "TASK", "the task: its :ID:, or its exact title", .required = true)
 #define COMMAND_PARAM                                                                                        \
 	REST("command", "-- COMMAND ...", "command to run; --command \"LINE\" for a shell command line")
 
@@ -331,6 +337,66 @@ const struct op ops[OPS] = {
 		},
 		.notes = "`agent check` needs no daemon. Agents are defined in files, which `rota apply` and\n"
 			 "`rota serve` read; see rota.yaml(5).",
+	},
+	[OP_AGENDA] = {
+		.name = "agenda",
+		.within = WITHIN_FREE,
+		.summary = "show what is overdue, due, ready, claimed and upcoming in plans",
+		.example = "rota agenda plan.org",
+		.param = {
+			LIST("file", "FILE ...", "plans: org files", .required = true),
+			NOW_PARAM,
+			OPTION("agent", "NAME", "for this agent: tasks that it has claimed come first, and those of others are not ready"),
+			OPTION("stale", "DURATION", "age of a claim that is stale (default 1d)"),
+			PLAN_TZ_PARAM,
+			FLAG("check", "exit with 1 if nothing is due or ready, with 2 if a plan cannot be read"),
+			JSON_PARAM,
+		},
+	},
+	[OP_CLAIM] = {
+		.name = "claim",
+		.within = WITHIN_FREE,
+		.summary = "claim a task of a plan in git, before any other agent",
+		.example = "rota claim plan.org \"Write the report\" --agent wren",
+		.param = {
+			TASK_PARAMS,
+			OPTION("agent", "NAME", "agent that claims the task (default within a run: its own agent)"),
+			NOW_PARAM,
+			PLAN_TZ_PARAM,
+			JSON_PARAM,
+		},
+		.notes = "The task becomes DOING with :AGENT: and :CLAIMED:, in a commit of its own on the branch of the origin, or\n"
+			 "without an origin on the branch of the main work tree. If another agent has it, nothing changes and the\n"
+			 "exit code is 75.",
+	},
+	[OP_RELEASE] = {
+		.name = "release",
+		.within = WITHIN_FREE,
+		.summary = "give up the claim of a task",
+		.example = "rota release plan.org \"Write the report\" --agent wren",
+		.param = {
+			TASK_PARAMS,
+			OPTION("agent", "NAME", "only if this agent has it (default within a run: its own agent)"),
+			NOW_PARAM,
+			PLAN_TZ_PARAM,
+			JSON_PARAM,
+		},
+		.notes = "The task returns to the first state of its sequence. It is published as a claim is.",
+	},
+	[OP_ADVANCE] = {
+		.name = "advance",
+		.within = WITHIN_FREE,
+		.summary = "set the state of a task in a plan",
+		.example = "rota advance plan.org \"Write the report\" DONE",
+		.param = {
+			TASK_PARAMS,
+			POSITIONAL("state", "STATE", "a TODO keyword of the plan", .required = true),
+			NOW_PARAM,
+			PLAN_TZ_PARAM,
+			JSON_PARAM,
+		},
+		.notes = "Only the file changes; commit it with the work. :AGENT: and :CLAIMED: are removed. A task with a repeater\n"
+			 "that becomes done moves on to its next time, as in Emacs.",
 	},
 	[OP_STATE] = {
 		.name = "state",

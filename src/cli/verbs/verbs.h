@@ -20,12 +20,16 @@ cli_show show_added;
 /* Warns on standard error, and returns true, if the answer says that the schedule is blocked. `file` is empty
  * if the schedule is not from a file. */
 bool warn_if_blocked(struct cli_call *call, const struct val *answer, struct str file, unsigned line);
+/* agenda.c */
+cli_run verb_agenda;
 /* agents.c */
 cli_run verb_agent;
 cli_show show_agents, show_agent;
 /* apply.c */
 cli_run verb_apply;
 cli_show show_applied;
+/* claim.c */
+cli_run verb_claim, verb_release, verb_advance;
 /* completion.c */
 cli_run verb_completion;
 /* config.c */

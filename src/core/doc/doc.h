@@ -236,6 +236,8 @@ must_check enum err doc_rules(const struct schedule_doc *d, const struct doc_nam
 enum { DOC_ID_MAX = 128 };
 /* Checks an id: [A-Za-z0-9_.-]{1,128}, not beginning with sched- or keeper, which are reserved for rota. */
 must_check enum err doc_check_id(struct str id, struct why *why);
+/* Is it 1 to DOC_ID_MAX characters, without control characters and without spaces at its ends? */
+bool doc_is_agent_name(struct str name);
 /* Derives an id from the words of a command: "backup.sh-full" from "./bin/backup.sh --full /". The id is
  * valid but need not be unique. */
 void doc_derive_id(const struct str *word, unsigned words, char ret[DOC_ID_MAX + 1]);

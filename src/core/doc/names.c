@@ -85,7 +85,7 @@ enum err doc_check_variable_names(struct key_reader *r, const struct val *map)
 	return OK;
 }
 
-static bool is_agent_name(struct str name)
+bool doc_is_agent_name(struct str name)
 {
 	bool good = name.n > 0 && name.n <= DOC_ID_MAX && str_trim(name).n == name.n;
 	for (size_t i = 0; i < name.n; i++)
@@ -95,7 +95,7 @@ static bool is_agent_name(struct str name)
 
 enum err doc_check_agent_name(struct key_reader *r, const char *name, const struct val *v)
 {
-	if (is_agent_name(v->str))
+	if (doc_is_agent_name(v->str))
 		return OK;
 	return why_set(r->why, E_INPUT, v->at,
 		       "%s must have 1 to %d characters, no control characters and no spaces at its ends",

@@ -16,6 +16,7 @@ enum kind {
 	KIND_SOURCE, /* the same, and reported */
 	KIND_OUTER,  /* quote, center and other blocks, dynamic blocks: contains elements */
 	KIND_DRAWER, /* the same, and reported */
+	KIND_NOTE,   /* a footnote: up to the next one, or to two empty lines */
 };
 
 /* What a line begins or ends. Beginnings and ends with the same name belong together. */
@@ -100,9 +101,26 @@ static struct mark latex_mark(struct str rest)
 	return (struct mark){ begins ? KIND_RAW : KIND_NONE, ends, name_of("latex", name) };
 }
 
+/* [fn:name], which also ends the footnote before it. */
+static struct mark note_mark(struct str line)
+{
+	size_t at = strlen("[fn:"), from = at;
+	unsigned n;
+	for (; at < line.n && line.p[at] != ']'; at += n) {
+		uint32_t c = char_at(line, at, &n);
+		if (!char_is_alnum(c) && (c >= 0x80 || !memchr("-_$%'", (int)c, 5)))
+			return (struct mark){ 0 };
+	}
+	if (at == from || at == line.n)
+		return (struct mark){ 0 };
+	return (struct mark){ KIND_NOTE, true, name_of("note", STR("")) };
+}
+
 static struct mark mark_of(struct str line)
 {
 	struct str rest = str_from(line, skip_blanks(line, 0));
+	if (str_starts(line, STR("[fn:")))
+		return note_mark(line);
 	if (str_starts(rest, STR("#+")))
 		return block_mark(str_from(rest, 2));
 	if (rest.n && rest.p[0] == ':')
@@ -156,13 +174,20 @@ static void end_openings(struct openings *all, size_t at, struct mark mark)
 /* Finds the ends of all beginnings in one pass. */
 static enum err find_openings(const struct org *o, size_t from, size_t to, struct openings *all)
 {
+	const struct mark note_end = { KIND_NONE, true, name_of("note", STR("")) };
+	size_t empty = ORG_NONE; /* the empty line before this one */
 	enum err e = OK;
 	for (size_t at = from, next; at < to && !e; at = next) {
 		next = line_next(o, at);
-		struct mark mark = mark_of(line_until(o, at, next));
+		struct str line = line_until(o, at, next);
+		struct mark mark = mark_of(line);
+		bool is_empty = !trim_blanks(line).n;
+		if (is_empty && empty != ORG_NONE)
+			end_openings(all, empty, note_end);
+		empty = is_empty ? at : ORG_NONE;
 		if (mark.ends)
 			end_openings(all, at, mark);
-		else if (mark.kind != KIND_NONE)
+		if (mark.kind != KIND_NONE)
 			e = add_opening(all, at, mark);
 	}
 	return e;
@@ -198,7 +223,7 @@ static struct str without_switches(struct str s)
 	}
 }
 
-static struct org_source source_at(const struct org *o, const struct opening *open)
+static void report_source(const struct org *o, const struct opening *open, const struct org_elements *each)
 {
 	size_t code = line_next(o, open->at);
 	struct str line = line_until(o, open->at, code);
@@ -210,7 +235,8 @@ static struct org_source source_at(const struct org *o, const struct opening *op
 	size_t n = at ? word_length(rest, at) : 0;
 	s.language = str_sub(rest, at, at + n);
 	s.parameters = trim_blanks(without_switches(str_from(rest, at + n)));
-	return s;
+	if (each->source)
+		each->source(each->self, &s);
 }
 
 /* The key ends at the last colon of the first word. */
@@ -245,14 +271,39 @@ static void report_line(const struct org *o, size_t at, size_t next, const struc
 		each->text(each->self, (struct org_span){ (uint32_t)at, (uint32_t)next });
 }
 
+/* What the elements being walked are inside of. */
+struct place_stack {
+	size_t limit[ORG_DEPTH_MAX + 1];
+	bool closing[ORG_DEPTH_MAX + 1]; /* the line at the limit ends it, and is not an element itself */
+	unsigned depth;
+};
+
+static enum err enter(struct place_stack *in, const struct opening *open, struct why *why)
+{
+	size_t limit = in->limit[in->depth];
+	if (in->depth == ORG_DEPTH_MAX)
+		return why_set(why, E_LIMIT, open->at,
+			       "there are more than %d drawers and blocks inside each other", ORG_DEPTH_MAX);
+	in->depth++;
+	in->limit[in->depth] = open->end < limit ? open->end : limit;
+	in->closing[in->depth] = open->kind != KIND_NOTE;
+	return OK;
+}
+
+static size_t leave(const struct org *o, struct place_stack *in)
+{
+	size_t at = in->limit[in->depth];
+	return in->closing[in->depth--] ? line_next(o, at) : at;
+}
+
 static enum err walk(const struct org *o, size_t at, size_t to, const struct openings *all,
 		     const struct org_elements *each, struct why *why)
 {
-	size_t limit[ORG_DEPTH_MAX + 1] = { to };
-	unsigned depth = 0, i = 0;
+	struct place_stack in = { .limit = { to } };
+	unsigned i = 0;
 	while (at < to) {
-		if (at >= limit[depth]) { /* the line that ends a drawer or block */
-			at = line_next(o, limit[depth--]);
+		if (at >= in.limit[in.depth]) {
+			at = leave(o, &in);
 			continue;
 		}
 		while (i < all->n && all->item[i].at < at)
@@ -261,23 +312,22 @@ static enum err walk(const struct org *o, size_t at, size_t to, const struct ope
 		size_t next = line_next(o, at);
 		if (open && open->kind == KIND_DRAWER && each->drawer)
 			each->drawer(each->self, (struct org_span){ (uint32_t)at, (uint32_t)next });
-		if (!open || open->end >= limit[depth]) {
+		bool whole = open && (open->kind == KIND_NOTE || open->end < in.limit[in.depth]);
+		if (!whole || open->kind == KIND_NOTE)
 			report_line(o, at, next, each);
-			at = next;
-		} else if (open->kind == KIND_OUTER || open->kind == KIND_DRAWER) {
-			if (depth == ORG_DEPTH_MAX)
-				return why_set(why, E_LIMIT, at,
-					       "there are more than %d drawers and blocks inside each other",
-					       ORG_DEPTH_MAX);
-			limit[++depth] = open->end;
-			at = next;
-		} else {
-			if (open->kind == KIND_SOURCE && each->source) {
-				struct org_source s = source_at(o, open);
-				each->source(each->self, &s);
-			}
-			at = line_next(o, open->end);
+		if (whole && (open->kind == KIND_RAW || open->kind == KIND_SOURCE)) {
+			if (open->kind == KIND_SOURCE)
+				report_source(o, open, each);
+			next = line_next(o, open->end);
+		} else if (whole) {
+			enum err e = enter(&in, open, why);
+			if (open->kind == KIND_DRAWER && each->closed_drawer)
+				each->closed_drawer(each->self,
+						    (struct org_span){ (uint32_t)at, (uint32_t)next });
+			if (e)
+				return e;
 		}
+		at = next;
 	}
 	return OK;
 }

@@ -21,6 +21,8 @@ struct org_elements {
 	void (*source)(void *self, const struct org_source *s);             /* may be NULL */
 	/* A line that begins a drawer, also if the drawer has no end; may be NULL. */
 	void (*drawer)(void *self, struct org_span line);
+	/* The same for a drawer that has an end; may be NULL. */
+	void (*closed_drawer)(void *self, struct org_span line);
 	void (*text)(void *self, struct org_span line); /* any other line but comments; may be NULL */
 	void *self;
 };

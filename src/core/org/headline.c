@@ -55,7 +55,7 @@ static size_t read_comment(struct str line, size_t at, struct org_head *h)
 	if (!str_starts(str_from(line, at), word))
 		return at;
 	size_t after = at + word.n;
-	if (after < line.n && !is_blank(line.p[after]))
+	if (after < line.n && !is_blank(line.p[after]) && line.p[after] != '\r')
 		return at;
 	h->commented = true;
 	return after;

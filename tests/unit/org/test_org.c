@@ -177,6 +177,10 @@ TEST(elements_of_a_section)
 		{ __LINE__, ":log:\n#+begin_src sh\n:END:\n#+end_src\n", "" }, /* cut by the drawer */
 		{ __LINE__, "#+begin_quote\n:log:\n#+begin_src sh\n#+end_src\n:END:\n#+end_quote\n",
 		  "[sh||0]" },
+		{ __LINE__, "\\begin{a}\n#+begin_src sh\n#+end_src\n\\end{a}\n", "" },
+		{ __LINE__, "[fn:1] a\n#+begin_src sh\n[fn:2] b\n#+end_src\n", "" }, /* cut by the next one */
+		{ __LINE__, "[fn:1] a\n#+begin_src sh\n\n\n#+end_src\n", "" },
+		{ __LINE__, "[fn:1] a\n#+begin_src sh\n\n#+end_src\n", "[sh||1]" },
 		{ __LINE__, "#+name: a:b c\n#+a:b:c d\n#+: x\n#+ x\n", "(name=a:b c)(a:b=c d)" },
 	};
 	for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {

@@ -1,0 +1,210 @@
+/* The plan in a work tree. */
+#include "cli/git/work_tree.h"
+
+#include "cli/plan_file.h"
+#include "host/docfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum err work_file_prepare(struct cli_call *call, const struct repository *r, const char *root,
+			   const struct plan_change *change, struct work_file *ret)
+{
+	struct work_file w = { .root = root, .file = arena_printf(call->arena, "%s/%s", root, r->path) };
+	struct org o;
+	bool nothing = false;
+	_cleanup_(buf_free) struct buf out = { 0 };
+	enum err e = w.file ? docfile_text(w.file, call->arena, &w.before, call->why) : E_NOMEM;
+	if (!e)
+		e = org_read(w.before, call->arena, &o, call->why);
+	if (!e)
+		e = change->apply(change->self, &o, call->arena, &out, &nothing, call->why);
+	if (e)
+		return e;
+	if (!nothing) {
+		w.after = (struct str){ arena_dup(call->arena, buf_str(&out)), out.n };
+		if (!w.after.p)
+			return E_NOMEM;
+	}
+	*ret = w;
+	return OK;
+}
+
+enum err work_file_write(struct cli_call *call, const struct work_file *w, bool *moved)
+{
+	struct str now;
+	*moved = true;
+	if (!w->after.p)
+		return OK;
+	enum err e = docfile_text(w->file, call->arena, &now, call->why);
+	if (e)
+		return e;
+	*moved = str_eq(now, w->before);
+	return *moved ? plan_file_write(call, w->file, w->after) : OK;
+}
+
+/* The index may be locked by another git for a moment. */
+enum err work_file_stage(const struct repository *r, const char *root, const struct git_blob *old,
+			 const char *blob)
+{
+	struct git g = r->git;
+	struct git_blob staged;
+	struct git_answer answer = { .code = 1 };
+	g.dir = root;
+	enum err e = repository_staged(r, root, &staged);
+	if (e || !staged.id || strcmp(staged.id, old->id) != 0)
+		return e;
+	const char *entry = arena_printf(g.arena, "%s,%s,%s", staged.mode, blob, r->path);
+	if (!entry)
+		return E_NOMEM;
+	for (unsigned i = 0; i < INDEX_TRIES_MAX && answer.code && !e; i++) {
+		if (i)
+			nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
+		e = git_run(&g, GIT_ARGS("update-index", "--cacheinfo", entry), STR(""), &answer);
+	}
+	/* So that the next `git status` need not read the file. A failure does no harm. */
+	if (!e && !answer.code)
+		e = git_run(&g, GIT_ARGS("update-index", "-q", "--refresh", "--", r->path), STR(""), &answer);
+	return e;
+}
+
+/* --- the main work tree --- */
+
+/* What was begun: the commits before and after, the blobs before and after, and the file's new text beside it.
+ * It is there from before the branch moves until the file has followed. */
+struct journal {
+	const char *path, *text; /* names of its two files */
+};
+
+static enum err journal_paths(const struct repository *r, struct journal *ret)
+{
+	ret->path = arena_printf(r->git.arena, "%s/rota-claim.journal", r->common);
+	ret->text = arena_printf(r->git.arena, "%s/rota-claim.text", r->common);
+	return ret->path && ret->text ? OK : E_NOMEM;
+}
+
+static enum err write_new(struct cli_call *call, const char *path, struct str text)
+{
+	FILE *f = fopen(path, "we");
+	bool good = f && fwrite(text.p, 1, text.n, f) == text.n && fflush(f) == 0 && fsync(fileno(f)) == 0;
+	int error = errno;
+	if (f && fclose(f) != 0)
+		good = false;
+	return good ? OK
+		    : why_set(call->why, E_IO, WHY_NOWHERE, "cannot write %.150s: %s", path, strerror(error));
+}
+
+static void journal_remove(const struct journal *j)
+{
+	unlink(j->path);
+	unlink(j->text);
+}
+
+/* Finishes a publication that was cut short: if its branch has moved, the file follows. */
+static enum err recover(struct cli_call *call, const struct repository *r)
+{
+	struct journal j;
+	struct str line, text, before, word[6];
+	enum err e = journal_paths(r, &j);
+	if (e || access(j.path, F_OK) < 0)
+		return e;
+	e = docfile_text(j.path, call->arena, &line, call->why);
+	for (unsigned i = 0; i < ARRAY_LEN(word) && !e; i++)
+		word[i] = str_token(&line);
+	const char *now = "", *main_file = NULL;
+	/* The words: old commit, new commit, old blob, new blob, number of bytes of the file before, path. */
+	if (!e && word[5].n && r->main) {
+		word[5].n = (size_t)(line.p + line.n - word[5].p);
+		struct repository other = *r;
+		other.path = arena_dup(call->arena, str_trim(word[5]));
+		main_file = other.path ? arena_printf(call->arena, "%s/%s", r->main, other.path) : NULL;
+		struct git_blob old = { .id = arena_dup(call->arena, word[2]) };
+		const char *blob = arena_dup(call->arena, word[3]);
+		e = main_file && old.id && blob ? repository_tip(r, &now) : E_NOMEM;
+		uint64_t bytes = 0;
+		bool pending = !e && str_eq(str_of(now), word[1]) && str_number(word[4], UINT32_MAX, &bytes) &&
+			       docfile_text(j.text, call->arena, &text, call->why) == OK && text.n >= bytes &&
+			       docfile_text(main_file, call->arena, &before, call->why) == OK;
+		/* The text file has the file before and the file after. */
+		if (pending && str_eq(before, str_sub(text, 0, bytes)))
+			e = plan_file_write(call, main_file, str_from(text, bytes));
+		if (!e && pending)
+			e = work_file_stage(&other, r->main, &old, blob);
+	}
+	if (!e)
+		journal_remove(&j);
+	return e;
+}
+
+enum err main_tree_lock(struct cli_call *call, const struct repository *r, int *lock)
+{
+	const char *path = arena_printf(call->arena, "%s/rota-claim.lock", r->common);
+	if (!path)
+		return E_NOMEM;
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return why_set(call->why, E_IO, WHY_NOWHERE, "cannot open %.150s: %s", path, strerror(errno));
+	for (unsigned i = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; i++) {
+		if (i == LOCK_TRIES_MAX) {
+			close(fd);
+			return why_set(call->why, E_BUSY, WHY_NOWHERE, "another claim holds %.150s", path);
+		}
+		nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
+	}
+	enum err e = recover(call, r);
+	if (e)
+		close(fd);
+	else
+		*lock = fd;
+	return e;
+}
+
+static enum err begin_journal(struct cli_call *call, const struct repository *r, const struct journal *j,
+			      const struct work_file *w, const struct git_blob *old, const char *tip,
+			      const char *commit, const char *blob)
+{
+	_cleanup_(buf_free) struct buf both = { 0 };
+	buf_add(&both, w->before);
+	buf_add(&both, w->after.p ? w->after : w->before);
+	const char *line = arena_printf(call->arena, "%s %s %s %s %zu %s\n", tip, commit, old->id, blob,
+					w->before.n, r->path);
+	if (both.failed || !line)
+		return E_NOMEM;
+	enum err e = write_new(call, j->text, buf_str(&both));
+	return e ? e : write_new(call, j->path, str_of(line));
+}
+
+enum err main_tree_publish(struct cli_call *call, const struct repository *r, const struct plan_change *change,
+			   const struct git_blob *old, const char *tip, const char *commit, const char *blob,
+			   bool *moved)
+{
+	struct git_blob staged;
+	struct work_file w;
+	struct journal j;
+	bool written;
+	enum err e = repository_staged(r, r->main, &staged);
+	if (!e && (!staged.id || strcmp(staged.id, old->id) != 0))
+		return why_set(call->why, E_BUSY, WHY_NOWHERE,
+			       "the main work tree %.100s has staged changes of the plan; commit them", r->main);
+	if (!e && work_file_prepare(call, r, r->main, change, &w))
+		return why_set(call->why, E_BUSY, WHY_NOWHERE,
+			       "the plan in the main work tree %.100s has other changes of this task", r->main);
+	if (!e)
+		e = journal_paths(r, &j);
+	if (!e)
+		e = begin_journal(call, r, &j, &w, old, tip, commit, blob);
+	if (!e)
+		e = repository_publish(r, tip, commit, moved);
+	if (!e && *moved)
+		e = work_file_write(call, &w, &written);
+	if (!e && *moved)
+		e = work_file_stage(r, r->main, old, blob);
+	if (!e)
+		journal_remove(&j);
+	return e;
+}

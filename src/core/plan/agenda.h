@@ -1,0 +1,53 @@
+#pragma once
+/* The agenda of plans: what is overdue, due, ready, claimed and upcoming at an instant. Pure. Only open tasks
+ * count: headlines with a keyword that is not done, outside of commented and archived subtrees. */
+#include "base/buf.h"
+#include "core/org/org.h"
+#include "core/when/zone/zone.h"
+
+enum agenda_list {
+	AGENDA_OVERDUE,  /* its DEADLINE has passed */
+	AGENDA_DUE,      /* its SCHEDULED has arrived */
+	AGENDA_READY,    /* can be worked on: see agenda_read */
+	AGENDA_CLAIMED,  /* DOING, with :AGENT: */
+	AGENDA_STALE,    /* claimed for longer than the limit */
+	AGENDA_UPCOMING, /* SCHEDULED or DEADLINE in the future, or a next time by their repeater; the nearest first */
+	AGENDA_LISTS
+};
+extern const char *const agenda_list_words[AGENDA_LISTS + 1];
+
+/* A plan, and the name that its rows show. */
+struct agenda_plan {
+	struct org org;
+	struct str file;
+};
+
+struct agenda_query {
+	const struct agenda_plan *plan;
+	unsigned plans;
+	const struct zone *zone;
+	int64_t now;         /* seconds UTC */
+	int64_t stale_after; /* seconds */
+	struct str agent;    /* whose agenda it is; empty: nobody's */
+};
+
+struct agenda_item {
+	unsigned plan, head;
+	int64_t at; /* of overdue, due and upcoming: when; of claimed and stale: since when. 0: not known */
+};
+
+struct agenda {
+	struct agenda_item *item[AGENDA_LISTS];
+	unsigned n[AGENDA_LISTS];
+	bool work; /* there is something ready, or something due that nobody else has claimed */
+};
+
+/* Ready are open tasks that are not WAITING, not claimed by another, not scheduled in the future, whose
+ * :DEPENDS: are done and which no earlier task below a headline with :ORDERED: t holds up. Those that the agent
+ * itself has claimed come first. */
+must_check enum err agenda_read(const struct agenda_query *q, struct arena *a, struct agenda *ret);
+/* Appends {"overdue":[rows],...}. */
+void agenda_write(const struct agenda_query *q, const struct agenda *agenda, struct buf *out);
+
+/* The agent that has claimed a task; empty: none. */
+struct str task_holder(const struct org *o, const struct org_head *h);

@@ -1,0 +1,89 @@
+/* Tasks by id and title, and whether they are done. */
+#include "core/plan/depends.h"
+#include "base/hash.h"
+
+/* Of all tasks with a name, whether one is open. */
+enum { TASK_DONE = 1, TASK_OPEN = 2 };
+
+void depends_init(struct depends *d, const struct agenda_plan *plan, unsigned plans)
+{
+	*d = (struct depends){ .plan = plan, .plans = plans };
+}
+
+void depends_free(struct depends *d)
+{
+	map_free(&d->state);
+}
+
+static uint64_t key_of(struct str name)
+{
+	uint64_t h = fnv1a(FNV_START, name);
+	return h ? h : 1;
+}
+
+static void put_name(struct depends *d, struct str name, bool done)
+{
+	uint32_t now = map_get(&d->state, key_of(name)), state = done ? TASK_DONE : TASK_OPEN;
+	if (now != MAP_NONE && now > state)
+		state = now;
+	if (name.n && !map_put(&d->state, key_of(name), state))
+		d->failed = true;
+}
+
+static void build(struct depends *d)
+{
+	d->built = true;
+	for (unsigned p = 0; p < d->plans; p++) {
+		const struct org *o = &d->plan[p].org;
+		for (unsigned i = 0; i < o->heads && !d->failed; i++) {
+			const struct org_head *h = &o->head[i];
+			if (h->keyword == ORG_NONE)
+				continue;
+			put_name(d, org_property_value(o, h, "ID"), org_is_done(o, h));
+			put_name(d, org_text(o, h->title), org_is_done(o, h));
+		}
+	}
+}
+
+static uint32_t find(struct depends *d, struct str name)
+{
+	if (!d->built)
+		build(d);
+	return map_get(&d->state, key_of(name));
+}
+
+bool depends_known(struct depends *d, struct str name)
+{
+	return find(d, name) != MAP_NONE;
+}
+
+bool depends_next(struct depends *d, struct str *rest, struct str *ret)
+{
+	struct str piece, more = *rest;
+	do {
+		if (!more.n)
+			return false;
+		str_cut(&more, ',', &piece);
+		piece = str_trim(piece);
+	} while (!piece.n);
+	struct str words = piece, first = str_token(&words);
+	/* "a b" is one title, or two ids. */
+	if (first.n < piece.n && !depends_known(d, piece) && depends_known(d, first)) {
+		*ret = first;
+		*rest = str_from(*rest, (size_t)(words.p - rest->p));
+		return true;
+	}
+	*ret = piece;
+	*rest = more;
+	return true;
+}
+
+bool depends_done(struct depends *d, unsigned plan, unsigned head)
+{
+	const struct org *o = &d->plan[plan].org;
+	struct str rest = org_property_value(o, &o->head[head], "DEPENDS"), name;
+	while (rest.n && depends_next(d, &rest, &name))
+		if (find(d, name) != TASK_DONE)
+			return false;
+	return true;
+}
