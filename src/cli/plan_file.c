@@ -93,8 +93,8 @@ enum err plan_clock(struct cli_call *call, struct plan_clock *ret)
 	if (!e && now && now->given) {
 		struct why wrong;
 		if (iso_parse(now->text, &t, &wrong))
-			return why_set(call->why, E_INPUT, WHY_NOWHERE, "--now '%.*s': %s", STR_SHORT(now->text),
-				       wrong.text);
+			return why_set(call->why, E_INPUT, WHY_NOWHERE, "--now '%.*s': %s",
+				       STR_SHORT(now->text), wrong.text);
 		clock.now = iso_utc(&t, clock.zone, NULL);
 	}
 	if (!e)

@@ -6,7 +6,8 @@
 /* Reads a file into the call's arena. Errors of its text get their place by call->source. E_IO or E_NOTFOUND:
  * it cannot be read. */
 must_check enum err plan_file_read(struct cli_call *call, struct str path, struct org *ret);
-/* Replaces the text of a file at once, with the same mode. A symbolic link stays one: its target is replaced. */
+/* Replaces the text of a file at once, with the same mode. A symbolic link stays one: its target is replaced.
+ */
 must_check enum err plan_file_write(struct cli_call *call, const char *path, struct str text);
 
 /* The zone of --tz, else of the configuration, else of this machine; the time of --now, else of the clock. */

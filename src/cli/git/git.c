@@ -28,8 +28,9 @@ static void close_end(int *fd)
 /* Only async-signal-safe calls, and setenv, which is safe here: this process has one thread. */
 static _Noreturn void execute(const struct git *g, const char *const *argv, const int pipes[3])
 {
-	static const char *const unset[] = { "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR",
-					     "GIT_PREFIX", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE" };
+	static const char *const unset[] = { "GIT_DIR",        "GIT_WORK_TREE", "GIT_INDEX_FILE",
+					     "GIT_COMMON_DIR", "GIT_PREFIX",    "GIT_OBJECT_DIRECTORY",
+					     "GIT_NAMESPACE" };
 	static const char *const identity[] = { "GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME" };
 	for (unsigned i = 0; i < ARRAY_LEN(unset); i++)
 		unsetenv(unset[i]);
@@ -55,9 +56,20 @@ static _Noreturn void execute(const struct git *g, const char *const *argv, cons
 /* The whole command line: settings that keep git from doing more than it is asked for, then the arguments. */
 static const char **command_line(const struct git *g, const char *const *argv)
 {
-	static const char *const fixed[] = { "git", "-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0", "-c",
-					     "maintenance.auto=false", "-c", "push.followTags=false", "-c",
-					     "push.gpgSign=false", "-c", "core.quotePath=false", "-C" };
+	static const char *const fixed[] = { "git",
+					     "-c",
+					     "core.hooksPath=/dev/null",
+					     "-c",
+					     "gc.auto=0",
+					     "-c",
+					     "maintenance.auto=false",
+					     "-c",
+					     "push.followTags=false",
+					     "-c",
+					     "push.gpgSign=false",
+					     "-c",
+					     "core.quotePath=false",
+					     "-C" };
 	unsigned n = 0, at = 0;
 	while (argv[n])
 		n++;
@@ -121,7 +133,9 @@ static bool talk(struct child *c, struct str input, struct buf *out, struct buf 
 {
 	int64_t until = clock_boot().us + GIT_SECONDS_MAX * USEC;
 	while (c->out >= 0 || c->error >= 0) {
-		struct pollfd p[3] = { { c->in, POLLOUT, 0 }, { c->out, POLLIN, 0 }, { c->error, POLLIN, 0 } };
+		struct pollfd p[3] = { { c->in, POLLOUT, 0 },
+				       { c->out, POLLIN, 0 },
+				       { c->error, POLLIN, 0 } };
 		int64_t left = (until - clock_boot().us) / 1000;
 		if (left <= 0)
 			return false;
@@ -168,7 +182,8 @@ enum err git_run(const struct git *g, const char *const *argv, struct str input,
 		return why_set(g->why, E_TIMEOUT, WHY_NOWHERE, "git %s took longer than %d seconds", argv[0],
 			       GIT_SECONDS_MAX);
 	if (answer.code == 127 && !error.n)
-		return why_set(g->why, E_NOTFOUND, WHY_NOWHERE, "claims need git, and there is no program git");
+		return why_set(g->why, E_NOTFOUND, WHY_NOWHERE,
+			       "claims need git, and there is no program git");
 	char *copy = out.failed ? NULL : arena_dup(g->arena, buf_str(&out));
 	if (!copy)
 		return E_NOMEM;

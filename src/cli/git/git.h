@@ -14,8 +14,8 @@ struct git {
 };
 
 struct git_answer {
-	int code;       /* the exit code; 128 + N for signal N */
-	struct str out; /* in the arena */
+	int code;        /* the exit code; 128 + N for signal N */
+	struct str out;  /* in the arena */
 	char error[160]; /* the first line of its standard error */
 };
 

@@ -40,8 +40,8 @@ static enum err try_once(struct cli_call *call, const struct repository *r, cons
 	return e;
 }
 
-/* Brings the change into this work tree. If its branch was at the shared tip, it moves with it; otherwise only
- * the file changes. Failures do not undo what is published: they are told. */
+/* Brings the change into this work tree. If its branch was at the shared tip, it moves with it; otherwise
+ * only the file changes. Failures do not undo what is published: they are told. */
 static enum err follow(struct cli_call *call, const struct repository *r, const struct plan_change *change,
 		       const char *tip, const struct git_blob *old, const char *blob, struct published *ret)
 {
@@ -50,8 +50,10 @@ static enum err follow(struct cli_call *call, const struct repository *r, const 
 	bool written = false;
 	if (r->main && !strcmp(r->main, r->root))
 		return OK;
-	if (work_file_prepare(call, r, r->root, change, &w) || work_file_write(call, &w, &written) || !written) {
-		ret->missing = "the plan in this work tree has other content of this task; bring it up to date";
+	if (work_file_prepare(call, r, r->root, change, &w) || work_file_write(call, &w, &written) ||
+	    !written) {
+		ret->missing =
+			"the plan in this work tree has other content of this task; bring it up to date";
 		return OK;
 	}
 	enum err e = git_line(&r->git, GIT_ARGS("rev-parse", "-q", "--verify", "HEAD"), &head);

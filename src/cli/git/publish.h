@@ -1,7 +1,7 @@
 #pragma once
-/* Publishes a change of a plan: one commit on top of the shared branch in which nothing but the change is new.
- * If it cannot be published, nothing of it remains. Afterwards the plan in this work tree has the change, too;
- * every other byte of the work tree stays as it was. */
+/* Publishes a change of a plan: one commit on top of the shared branch in which nothing but the change is
+ * new. If it cannot be published, nothing of it remains. Afterwards the plan in this work tree has the
+ * change, too; every other byte of the work tree stays as it was. */
 #include "cli/call.h"
 #include "cli/git/repository.h"
 #include "core/org/org.h"
@@ -15,7 +15,7 @@ struct plan_change {
 };
 
 struct published {
-	const char *commit;  /* NULL: there was nothing to change */
+	const char *commit; /* NULL: there was nothing to change */
 	const char *ref;
 	bool origin;
 	const char *missing; /* why this work tree does not show the change; NULL: it does */

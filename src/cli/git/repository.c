@@ -10,12 +10,13 @@
 /* --- finding it --- */
 
 /* The directory of the file, and its name. A plan that is a symbolic link is the file it leads to. */
-static enum err split_path(const char *file, struct arena *a, const char **dir, const char **name, struct why *why)
+static enum err split_path(const char *file, struct arena *a, const char **dir, const char **name,
+			   struct why *why)
 {
 	char real[PATH_MAX];
 	if (!realpath(file, real))
-		return why_set(why, errno == ENOENT ? E_NOTFOUND : E_IO, WHY_NOWHERE, "cannot read %.150s: %s",
-			       file, strerror(errno));
+		return why_set(why, errno == ENOENT ? E_NOTFOUND : E_IO, WHY_NOWHERE,
+			       "cannot read %.150s: %s", file, strerror(errno));
 	char *copy = arena_dup(a, str_of(real));
 	if (!copy)
 		return E_NOMEM;
@@ -31,8 +32,9 @@ static enum err find_root(struct repository *r, const char *name, const char *fi
 	const struct git *g = &r->git;
 	struct git_answer answer;
 	struct str root, common, prefix;
-	enum err e = git_run(g, GIT_ARGS("rev-parse", "--path-format=absolute", "--show-toplevel",
-					 "--git-common-dir", "--show-prefix"),
+	enum err e = git_run(g,
+			     GIT_ARGS("rev-parse", "--path-format=absolute", "--show-toplevel",
+				      "--git-common-dir", "--show-prefix"),
 			     STR(""), &answer);
 	if (e)
 		return e;
@@ -47,8 +49,8 @@ static enum err find_root(struct repository *r, const char *name, const char *fi
 	return r->root && r->common && r->path && r->file ? OK : E_NOMEM;
 }
 
-/* The branch of the origin that belongs to the branch here: its upstream, else that of the same name, else the
- * origin's own. */
+/* The branch of the origin that belongs to the branch here: its upstream, else that of the same name, else
+ * the origin's own. */
 static enum err find_origin_branch(struct repository *r)
 {
 	const struct git *g = &r->git;
@@ -61,8 +63,9 @@ static enum err find_origin_branch(struct repository *r)
 		e = git_line(g, GIT_ARGS("config", arena_printf(g->arena, "branch.%s.remote", short_name)),
 			     &remote);
 		if (!e && !strcmp(remote, "origin"))
-			e = git_line(g, GIT_ARGS("config", arena_printf(g->arena, "branch.%s.merge", short_name)),
-				     &merge);
+			e = git_line(
+				g, GIT_ARGS("config", arena_printf(g->arena, "branch.%s.merge", short_name)),
+				&merge);
 	}
 	r->ref = *merge ? merge : head;
 	if (!e && *r->ref)
@@ -105,7 +108,8 @@ static enum err find_main_branch(struct repository *r)
 	}
 	if (!e && (!r->ref || !*r->ref))
 		e = why_set(g->why, E_CONFLICT, WHY_NOWHERE,
-			    "there is no origin, and the main work tree has no branch checked out: claims have no "
+			    "there is no origin, and the main work tree has no branch checked out: claims "
+			    "have no "
 			    "shared place");
 	return e;
 }
@@ -157,9 +161,10 @@ enum err repository_tip(const struct repository *r, const char **commit)
 	line = arena_dup(g->arena, str_token(&out));
 	if (!line || !*line)
 		return !line ? E_NOMEM
-			     : why_set(g->why, E_CONFLICT, WHY_NOWHERE, "the origin has no branch %.100s any more",
-				       r->ref);
-	e = git_run(g, GIT_ARGS("cat-file", "-e", arena_printf(g->arena, "%s^{commit}", line)), STR(""), &answer);
+			     : why_set(g->why, E_CONFLICT, WHY_NOWHERE,
+				       "the origin has no branch %.100s any more", r->ref);
+	e = git_run(g, GIT_ARGS("cat-file", "-e", arena_printf(g->arena, "%s^{commit}", line)), STR(""),
+		    &answer);
 	if (!e && answer.code)
 		e = git_do(g, GIT_ARGS("fetch", "-q", "--no-tags", "--no-write-fetch-head", "origin", r->ref),
 			   STR(""), NULL);
@@ -187,7 +192,8 @@ enum err repository_blob(const struct repository *r, const char *commit, struct 
 {
 	const struct git *g = &r->git;
 	struct str out;
-	enum err e = git_do(g, GIT_ARGS("ls-tree", "-z", "--full-tree", commit, "--", r->path), STR(""), &out);
+	enum err e =
+		git_do(g, GIT_ARGS("ls-tree", "-z", "--full-tree", commit, "--", r->path), STR(""), &out);
 	if (!e)
 		e = read_entry(g, out, 1, ret);
 	if (!e && !ret->id)
@@ -207,11 +213,13 @@ enum err repository_staged(const struct repository *r, const char *root, struct 
 
 /* --- writing --- */
 
-static enum err write_tree(const struct repository *r, const char *parent, const char *entry, const char **tree)
+static enum err write_tree(const struct repository *r, const char *parent, const char *entry,
+			   const char **tree)
 {
 	struct git g = r->git;
 	const char *temporary = getenv("TMPDIR");
-	char *dir = arena_printf(g.arena, "%s/rota-index-XXXXXX", temporary && *temporary ? temporary : "/tmp");
+	char *dir =
+		arena_printf(g.arena, "%s/rota-index-XXXXXX", temporary && *temporary ? temporary : "/tmp");
 	struct str out;
 	g.dir = r->root;
 	if (!dir)
@@ -262,8 +270,8 @@ enum err repository_publish(const struct repository *r, const char *old, const c
 			 *refspec = arena_printf(g->arena, "%s:%s", new, r->ref);
 	if (!lease || !refspec)
 		return E_NOMEM;
-	enum err e = r->origin ? git_run(g, GIT_ARGS("push", "-q", "--no-verify", lease, "origin", refspec), STR(""),
-					 &answer)
+	enum err e = r->origin ? git_run(g, GIT_ARGS("push", "-q", "--no-verify", lease, "origin", refspec),
+					 STR(""), &answer)
 			       : git_run(g, GIT_ARGS("update-ref", r->ref, new, old), STR(""), &answer);
 	if (e)
 		return e;
@@ -276,6 +284,7 @@ enum err repository_publish(const struct repository *r, const char *old, const c
 		return e;
 	*moved = !strcmp(tip, new);
 	bool refused = !*moved && !strcmp(tip, old) && !strstr(answer.error, "lock") && r->origin &&
-		       !strstr(answer.error, "failed to push") && !strstr(answer.error, "incorrect old value");
+		       !strstr(answer.error, "failed to push") &&
+		       !strstr(answer.error, "incorrect old value");
 	return refused ? why_set(g->why, E_IO, WHY_NOWHERE, "git push failed: %s", answer.error) : OK;
 }

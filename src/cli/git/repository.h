@@ -4,14 +4,14 @@
 #include "cli/git/git.h"
 
 struct repository {
-	struct git git;       /* in the work tree of the plan */
-	const char *root;     /* of that work tree */
-	const char *common;   /* the directory of git that all work trees have in common */
-	const char *path;     /* of the plan, from the root */
-	const char *file;     /* of the plan in this work tree */
-	const char *ref;      /* the shared branch: refs/heads/main */
-	bool origin;          /* it is that of the origin */
-	const char *main;     /* root of the main work tree if there is no origin; NULL: it is bare */
+	struct git git;     /* in the work tree of the plan */
+	const char *root;   /* of that work tree */
+	const char *common; /* the directory of git that all work trees have in common */
+	const char *path;   /* of the plan, from the root */
+	const char *file;   /* of the plan in this work tree */
+	const char *ref;    /* the shared branch: refs/heads/main */
+	bool origin;        /* it is that of the origin */
+	const char *main;   /* root of the main work tree if there is no origin; NULL: it is bare */
 };
 
 /* E_INPUT: the file is not in a work tree of git. E_CONFLICT: there is no shared branch. */
@@ -29,9 +29,9 @@ must_check enum err repository_blob(const struct repository *r, const char *comm
 /* The blob of the plan in the index of the work tree at `root`, without its text. */
 must_check enum err repository_staged(const struct repository *r, const char *root, struct git_blob *ret);
 /* A commit on top of `parent` in which only the plan differs. Nothing refers to it yet. */
-must_check enum err repository_commit(const struct repository *r, const char *parent, const struct git_blob *old,
-				      struct str text, const char *message, const char **commit,
-				      const char **blob);
+must_check enum err repository_commit(const struct repository *r, const char *parent,
+				      const struct git_blob *old, struct str text, const char *message,
+				      const char **commit, const char **blob);
 /* Moves the shared branch from `old` to `new` if it is still at `old`. *moved: it was. */
 must_check enum err repository_publish(const struct repository *r, const char *old, const char *new,
 				       bool *moved);

@@ -67,16 +67,13 @@ enum err work_file_stage(const struct repository *r, const char *root, const str
 			nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
 		e = git_run(&g, GIT_ARGS("update-index", "--cacheinfo", entry), STR(""), &answer);
 	}
-	/* So that the next `git status` need not read the file. A failure does no harm. */
-	if (!e && !answer.code)
-		e = git_run(&g, GIT_ARGS("update-index", "-q", "--refresh", "--", r->path), STR(""), &answer);
 	return e;
 }
 
 /* --- the main work tree --- */
 
-/* What was begun: the commits before and after, the blobs before and after, and the file's new text beside it.
- * It is there from before the branch moves until the file has followed. */
+/* What was begun: the commits before and after, the blobs before and after, and the file's new text beside
+ * it. It is there from before the branch moves until the file has followed. */
 struct journal {
 	const char *path, *text; /* names of its two files */
 };
@@ -127,7 +124,8 @@ static enum err recover(struct cli_call *call, const struct repository *r)
 		const char *blob = arena_dup(call->arena, word[3]);
 		e = main_file && old.id && blob ? repository_tip(r, &now) : E_NOMEM;
 		uint64_t bytes = 0;
-		bool pending = !e && str_eq(str_of(now), word[1]) && str_number(word[4], UINT32_MAX, &bytes) &&
+		bool pending = !e && str_eq(str_of(now), word[1]) &&
+			       str_number(word[4], UINT32_MAX, &bytes) &&
 			       docfile_text(j.text, call->arena, &text, call->why) == OK && text.n >= bytes &&
 			       docfile_text(main_file, call->arena, &before, call->why) == OK;
 		/* The text file has the file before and the file after. */
@@ -179,9 +177,9 @@ static enum err begin_journal(struct cli_call *call, const struct repository *r,
 	return e ? e : write_new(call, j->path, str_of(line));
 }
 
-enum err main_tree_publish(struct cli_call *call, const struct repository *r, const struct plan_change *change,
-			   const struct git_blob *old, const char *tip, const char *commit, const char *blob,
-			   bool *moved)
+enum err main_tree_publish(struct cli_call *call, const struct repository *r,
+			   const struct plan_change *change, const struct git_blob *old, const char *tip,
+			   const char *commit, const char *blob, bool *moved)
 {
 	struct git_blob staged;
 	struct work_file w;
@@ -190,10 +188,12 @@ enum err main_tree_publish(struct cli_call *call, const struct repository *r, co
 	enum err e = repository_staged(r, r->main, &staged);
 	if (!e && (!staged.id || strcmp(staged.id, old->id) != 0))
 		return why_set(call->why, E_BUSY, WHY_NOWHERE,
-			       "the main work tree %.100s has staged changes of the plan; commit them", r->main);
+			       "the main work tree %.100s has staged changes of the plan; commit them",
+			       r->main);
 	if (!e && work_file_prepare(call, r, r->main, change, &w))
 		return why_set(call->why, E_BUSY, WHY_NOWHERE,
-			       "the plan in the main work tree %.100s has other changes of this task", r->main);
+			       "the plan in the main work tree %.100s has other changes of this task",
+			       r->main);
 	if (!e)
 		e = journal_paths(r, &j);
 	if (!e)

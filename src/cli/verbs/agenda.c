@@ -16,7 +16,8 @@ static enum err read_plans(struct cli_call *call, struct agenda_query *q)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "agenda needs a file, for example: %s",
 			       call->args.op->example);
 	if (files->count > AGENDA_PLANS_MAX)
-		return why_set(call->why, E_LIMIT, WHY_NOWHERE, "agenda takes at most %d files", AGENDA_PLANS_MAX);
+		return why_set(call->why, E_LIMIT, WHY_NOWHERE, "agenda takes at most %d files",
+			       AGENDA_PLANS_MAX);
 	struct agenda_plan *plan = arena_alloc(call->arena, files->count * sizeof *plan);
 	if (!plan)
 		return E_NOMEM;
@@ -67,12 +68,12 @@ static void print_list(struct cli_call *call, const struct agenda_query *q, cons
 		const struct agenda_plan *plan = &q->plan[item->plan];
 		const struct org_head *h = &plan->org.head[item->head];
 		struct str holder = task_holder(&plan->org, h);
-		table_row(&t, (const char *[]){ "", arena_dup(call->arena, org_text(&plan->org, h->state)),
-						arena_dup(call->arena, org_text(&plan->org, h->title)),
-						local_time(call, q->zone, item->at),
-						holder.n ? arena_dup(call->arena, holder) : NULL,
-						arena_printf(call->arena, "%.*s:%u", STR_ARG(plan->file),
-							     h->line) });
+		table_row(&t, (const char *[]){
+				      "", arena_dup(call->arena, org_text(&plan->org, h->state)),
+				      arena_dup(call->arena, org_text(&plan->org, h->title)),
+				      local_time(call, q->zone, item->at),
+				      holder.n ? arena_dup(call->arena, holder) : NULL,
+				      arena_printf(call->arena, "%.*s:%u", STR_ARG(plan->file), h->line) });
 	}
 	if (t.n < 2)
 		return;

@@ -28,10 +28,11 @@ static enum err read_task_call(struct cli_call *call, struct task_call *ret)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s needs a file and a task, for example: %s",
 			       call->args.op->name, call->args.op->example);
 	if (t.agent.n && !doc_is_agent_name(t.agent))
-		return why_set(call->why, E_INPUT, WHY_NOWHERE,
-			       "the name of an agent must have 1 to %d characters, no control characters and no "
-			       "spaces at its ends",
-			       DOC_ID_MAX);
+		return why_set(
+			call->why, E_INPUT, WHY_NOWHERE,
+			"the name of an agent must have 1 to %d characters, no control characters and no "
+			"spaces at its ends",
+			DOC_ID_MAX);
 	enum err e = plan_clock(call, &t.clock);
 	if (e)
 		return e;
@@ -47,8 +48,8 @@ static enum err apply_claim(void *self, const struct org *o, struct arena *a, st
 	return claim_take(o, t->task, t->agent, str_of(t->time), a, out, nothing, why);
 }
 
-static enum err apply_release(void *self, const struct org *o, struct arena *a, struct buf *out, bool *nothing,
-			      struct why *why)
+static enum err apply_release(void *self, const struct org *o, struct arena *a, struct buf *out,
+			      bool *nothing, struct why *why)
 {
 	const struct task_call *t = self;
 	return claim_release(o, t->task, t->agent, a, out, nothing, why);
@@ -76,7 +77,8 @@ static void print_published(struct cli_call *call, const struct task_call *t, co
 	fprintf(call->out, "%s '", p->commit ? word : "already so:");
 	print_safe(call->out, t->task);
 	if (p->commit)
-		fprintf(call->out, "' in commit %.12s on %s%s\n", p->commit, p->origin ? "origin " : "", p->ref);
+		fprintf(call->out, "' in commit %.12s on %s%s\n", p->commit, p->origin ? "origin " : "",
+			p->ref);
 	else
 		fputs("'\n", call->out);
 	if (p->missing)
@@ -93,9 +95,8 @@ static enum err change_claim(struct cli_call *call, bool take)
 	if (take && !t.agent.n)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "claim needs --agent NAME, for example: %s",
 			       call->args.op->example);
-	const char *message =
-		arena_printf(call->arena, "plan: %s %.*s%s%.*s\n", take ? "claim" : "release", STR_LINE(t.task),
-			     t.agent.n ? " for " : "", STR_ARG(t.agent));
+	const char *message = arena_printf(call->arena, "plan: %s %.*s%s%.*s\n", take ? "claim" : "release",
+					   STR_LINE(t.task), t.agent.n ? " for " : "", STR_ARG(t.agent));
 	const char *agent = arena_dup(call->arena, t.agent.n ? t.agent : STR("rota"));
 	const char *file = arena_dup(call->arena, t.file);
 	if (!message || !agent || !file)
@@ -151,8 +152,8 @@ enum err verb_advance(struct cli_call *call)
 	if (!e)
 		e = find_state(call, &o, state->text, &keyword);
 	if (!e)
-		e = org_advance(&o, &o.head[at], keyword, t.clock.zone, t.clock.now, call->arena, &out, &repeated,
-				call->why);
+		e = org_advance(&o, &o.head[at], keyword, t.clock.zone, t.clock.now, call->arena, &out,
+				&repeated, call->why);
 	if (!e && !str_eq(buf_str(&out), o.text))
 		e = plan_file_write(call, call->source_name, buf_str(&out));
 	if (e)

@@ -35,7 +35,8 @@ static void add_patch(struct completion *c, struct org_span span, struct buf *te
 static struct org_span find_repeater(struct completion *c, size_t at, size_t end, struct task_time *t)
 {
 	const char *p = c->org->text.p;
-	for (const char *open; at < end && (open = memchr(p + at, '<', end - at)); at = (size_t)(open - p) + 1) {
+	for (const char *open; at < end && (open = memchr(p + at, '<', end - at));
+	     at = (size_t)(open - p) + 1) {
 		size_t from = (size_t)(open - p), length;
 		if (!stamp_repeats(str_sub(c->org->text, from, end), &length, t))
 			continue;
@@ -184,7 +185,9 @@ static const char *log_text(struct completion *c, struct str state, const char *
 enum err org_advance(const struct org *o, const struct org_head *h, uint32_t keyword, const struct zone *z,
 		     int64_t now, struct arena *a, struct buf *out, bool *repeated, struct why *why)
 {
-	struct completion c = { .org = o, .head = h, .zone = z, .now = now, .arena = a, .hourly = WHY_NOWHERE };
+	struct completion c = {
+		.org = o, .head = h, .zone = z, .now = now, .arena = a, .hourly = WHY_NOWHERE
+	};
 	struct str name = o->keyword[keyword].name;
 	struct org_set set[] = { { "AGENT", { 0 }, true }, { "CLAIMED", { 0 }, true }, { "LAST_REPEAT" } };
 	struct org_change change = { .state = name, .set = set, .sets = 2 };

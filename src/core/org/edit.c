@@ -200,11 +200,12 @@ static enum err add_log(struct edit *e, struct str log, struct why *why)
 		return failed;
 	if (d.line.end)
 		insert_text(e, d.line.end,
-			    arena_printf(e->arena, "%.*s%.*s%s", STR_ARG(indent_at(o, d.line.at)), STR_ARG(log),
-					 o->eol));
+			    arena_printf(e->arena, "%.*s%.*s%s", STR_ARG(indent_at(o, d.line.at)),
+					 STR_ARG(log), o->eol));
 	else
-		insert_text(e, at, arena_printf(e->arena, "%s:LOGBOOK:%s%.*s%s:END:%s", missing_end(e, at),
-						o->eol, STR_ARG(log), o->eol, o->eol));
+		insert_text(e, at,
+			    arena_printf(e->arena, "%s:LOGBOOK:%s%.*s%s:END:%s", missing_end(e, at), o->eol,
+					 STR_ARG(log), o->eol, o->eol));
 	return OK;
 }
 

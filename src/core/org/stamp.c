@@ -18,8 +18,9 @@ static bool read_digits(struct str s, size_t at, size_t n, unsigned *ret)
 static bool read_date(struct str s, int64_t *days)
 {
 	unsigned y, m, d;
-	if (s.n < 10 || s.p[4] != '-' || s.p[7] != '-' || !read_digits(s, 0, 4, &y) || !read_digits(s, 5, 2, &m) ||
-	    !read_digits(s, 8, 2, &d) || y < YEAR_MIN || m < 1 || m > 12 || d < 1 || d > 31)
+	if (s.n < 10 || s.p[4] != '-' || s.p[7] != '-' || !read_digits(s, 0, 4, &y) ||
+	    !read_digits(s, 5, 2, &m) || !read_digits(s, 8, 2, &d) || y < YEAR_MIN || m < 1 || m > 12 ||
+	    d < 1 || d > 31)
 		return false;
 	*days = days_of((int32_t)y, m, d);
 	return true;
@@ -42,8 +43,9 @@ static bool read_time(struct str s, int64_t *seconds)
 /* Finds the first repeater; false: there is none. */
 static bool read_repeater(struct str s, struct task_time *t)
 {
-	static const char units[] = { [ORG_HOUR] = 'h', [ORG_DAY] = 'd', [ORG_WEEK] = 'w', [ORG_MONTH] = 'm',
-				      [ORG_YEAR] = 'y' };
+	static const char units[] = {
+		[ORG_HOUR] = 'h', [ORG_DAY] = 'd', [ORG_WEEK] = 'w', [ORG_MONTH] = 'm', [ORG_YEAR] = 'y'
+	};
 	for (size_t at = 0; at < s.n; at++) {
 		size_t digits = at + 1, end;
 		uint64_t n;
@@ -119,8 +121,11 @@ static void shift(struct task_time *t, const struct zone *z, enum org_unit unit,
  * take long from the year 1 on. */
 static void shift_past(struct task_time *t, const struct zone *z, int64_t now)
 {
-	static const int64_t longest[] = { [ORG_HOUR] = 3600, [ORG_DAY] = DAY, [ORG_WEEK] = 7 * DAY,
-					   [ORG_MONTH] = 31 * DAY, [ORG_YEAR] = 366 * DAY };
+	static const int64_t longest[] = { [ORG_HOUR] = 3600,
+					   [ORG_DAY] = DAY,
+					   [ORG_WEEK] = 7 * DAY,
+					   [ORG_MONTH] = 31 * DAY,
+					   [ORG_YEAR] = 366 * DAY };
 	int64_t steps = (now - utc_of(t, z)) / (longest[t->unit] * t->count);
 	if (steps > ORG_SHIFTS_MAX)
 		shift(t, z, t->unit, (steps - ORG_SHIFTS_MAX) * t->count);

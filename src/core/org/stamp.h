@@ -5,12 +5,12 @@
 #include "core/when/orgtime.h"
 
 struct task_time {
-	int64_t local;   /* seconds of local time */
-	bool timed;      /* it has a time of day, else it means the whole day */
-	bool active;     /* <...> */
-	uint16_t count;  /* of the repeater; 0: none */
-	uint8_t unit;    /* enum org_unit */
-	uint8_t style;   /* enum org_style */
+	int64_t local;  /* seconds of local time */
+	bool timed;     /* it has a time of day, else it means the whole day */
+	bool active;    /* <...> */
+	uint16_t count; /* of the repeater; 0: none */
+	uint8_t unit;   /* enum org_unit */
+	uint8_t style;  /* enum org_style */
 };
 
 /* Reads a timestamp of a planning line. False: its date or time does not exist. */
@@ -22,7 +22,8 @@ int64_t task_time_end(const struct task_time *t, const struct zone *z);
 /* The first time of the series after the instant `now`; false: there is none. */
 bool task_time_next(const struct task_time *t, const struct zone *z, int64_t now, struct task_time *ret);
 
-/* Is there a timestamp with a repeater at the front of `text`, which begins with '<'? *length is its length. */
+/* Is there a timestamp with a repeater at the front of `text`, which begins with '<'? *length is its length.
+ */
 bool stamp_repeats(struct str text, size_t *length, struct task_time *ret);
 /* Appends the timestamp `text` as Emacs writes it when its task is done at `now`. */
 void stamp_write_next(struct str text, const struct zone *z, int64_t now, struct buf *out);

@@ -4,7 +4,7 @@
 #include "core/org/stamp.h"
 #include "core/plan/depends.h"
 
-const char *const agenda_list_words[AGENDA_LISTS + 1] = { "overdue", "due",   "ready", "claimed",
+const char *const agenda_list_words[AGENDA_LISTS + 1] = { "overdue", "due",      "ready", "claimed",
 							  "stale",   "upcoming", NULL };
 
 struct str task_holder(const struct org *o, const struct org_head *h)
@@ -66,7 +66,8 @@ static bool read_time(const struct org *o, struct org_span span, struct task_tim
 }
 
 /* The next time of a timestamp, if it is before *nearest. */
-static void find_nearest(const struct agenda_query *q, const struct task_time *t, bool *found, int64_t *nearest)
+static void find_nearest(const struct agenda_query *q, const struct task_time *t, bool *found,
+			 int64_t *nearest)
 {
 	struct task_time next;
 	if (!task_time_next(t, q->zone, q->now, &next))
@@ -148,8 +149,8 @@ static struct agenda_item *sort_by_time(struct agenda_item *item, unsigned n, st
 			size_t middle = from + width < n ? from + width : n;
 			size_t end = middle + width < n ? middle + width : n, left = from, right = middle;
 			for (size_t at = from; at < end; at++) {
-				bool take_left = left < middle &&
-						 (right == end || item[left].at <= item[right].at);
+				bool take_left =
+					left < middle && (right == end || item[left].at <= item[right].at);
 				room[at] = take_left ? item[left++] : item[right++];
 			}
 		}

@@ -11,7 +11,8 @@ enum agenda_list {
 	AGENDA_READY,    /* can be worked on: see agenda_read */
 	AGENDA_CLAIMED,  /* DOING, with :AGENT: */
 	AGENDA_STALE,    /* claimed for longer than the limit */
-	AGENDA_UPCOMING, /* SCHEDULED or DEADLINE in the future, or a next time by their repeater; the nearest first */
+	AGENDA_UPCOMING, /* SCHEDULED or DEADLINE in the future, or a next time by their repeater; the nearest
+			    first */
 	AGENDA_LISTS
 };
 extern const char *const agenda_list_words[AGENDA_LISTS + 1];
@@ -43,8 +44,8 @@ struct agenda {
 };
 
 /* Ready are open tasks that are not WAITING, not claimed by another, not scheduled in the future, whose
- * :DEPENDS: are done and which no earlier task below a headline with :ORDERED: t holds up. Those that the agent
- * itself has claimed come first. */
+ * :DEPENDS: are done and which no earlier task below a headline with :ORDERED: t holds up. Those that the
+ * agent itself has claimed come first. */
 must_check enum err agenda_read(const struct agenda_query *q, struct arena *a, struct agenda *ret);
 /* Appends {"overdue":[rows],...}. */
 void agenda_write(const struct agenda_query *q, const struct agenda *agenda, struct buf *out);

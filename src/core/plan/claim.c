@@ -22,8 +22,8 @@ enum err claim_take(const struct org *o, struct str task, struct str agent, stru
 	if (holder.n && !str_eq(holder, agent))
 		return say_held(o, h, holder, why);
 	if (!org_is_open(o, h))
-		return why_set(why, E_CONFLICT, WHY_NOWHERE, "'%.*s' cannot be claimed: %s%.*s", STR_SHORT(title),
-			       h->keyword == ORG_NONE ? "it has no TODO keyword" : "it is ",
+		return why_set(why, E_CONFLICT, WHY_NOWHERE, "'%.*s' cannot be claimed: %s%.*s",
+			       STR_SHORT(title), h->keyword == ORG_NONE ? "it has no TODO keyword" : "it is ",
 			       STR_ARG(org_text(o, h->state)));
 	if (org_find_keyword(o, STR("DOING")) == ORG_NONE)
 		return why_set(why, E_CONFLICT, WHY_NOWHERE,

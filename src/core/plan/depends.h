@@ -1,6 +1,6 @@
 #pragma once
-/* :DEPENDS: of tasks: ids or exact titles of other tasks in the same plans, separated by commas; ids may also be
- * separated by blanks. Pure. */
+/* :DEPENDS: of tasks: ids or exact titles of other tasks in the same plans, separated by commas; ids may also
+ * be separated by blanks. Pure. */
 #include "base/map.h"
 #include "core/plan/agenda.h"
 
