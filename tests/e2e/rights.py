@@ -93,7 +93,10 @@ PERMITTED = {
     "next-check": ["1h"], "memory": ["add", "hello"]}
 FREE = {
     "config": [], "version": [], "completion": ["bash"], "next": ["@daily"], "explain": ["@daily"], "zones": ["Berlin"],
-    "eval": ["1 + 1"], "render": [path_of("template")], "agent": ["check", path_of("helper.org")]}
+    "eval": ["1 + 1"], "render": [path_of("template")], "agent": ["check", path_of("helper.org")],
+    "org": ["parse", path_of("plans/plan.org")], "agenda": [path_of("plans/plan.org")],
+    "claim": [path_of("plans/plan.org"), "a", "--agent", "x"], "release": [path_of("plans/plan.org"), "a", "--agent", "x"],
+    "advance": [path_of("plans/plan.org"), "a", "DONE"]}
 # Rows of routes without a verb of the same name that a run may use.
 OPEN = {"get-run", "get-state", "set-state", "add-report", "add-memory", "list-memory", "search-memory", "remove-memory",
         "remove-run-memory"}
@@ -112,7 +115,17 @@ def op_rows():
             yield name, re.search(r'\.method = "([A-Z]+)"', part)[1], route[1]
 
 
+def make_plan():
+    """A plan in a repository, whose tasks can be claimed."""
+    os.mkdir(path_of("plans"))
+    with open(path_of("plans/plan.org"), "w", encoding="utf-8") as f:
+        f.write("* TODO a\n")
+    for words in ("init -q", "add .", "-c user.name=x -c user.email=x@example.org commit -qm x"):
+        subprocess.run(["git", "-C", path_of("plans"), *words.split()], check=True)
+
+
 def check_every_verb():
+    make_plan()
     verbs = re.findall(r"^  (\S+) +\S", rota("--help").stdout, re.M)
     check(sorted(verbs) == sorted([*DENIED, *PERMITTED, *FREE]), f"each verb is in one of the lists: {set(verbs) ^ {*DENIED, *PERMITTED, *FREE}}")
     with open(path_of("template"), "w", encoding="utf-8") as f:
