@@ -28,6 +28,7 @@ ELSEWHERE = {
     "a file can have at most %d headlines": "a file of 3 MB; tests/unit/org/test_org.c",
     "an org file can have at most %u bytes": "a file of 10 MiB; tests/unit/org/test_org.c",
     "%u headlines have the %s '%.*s', the first two at lines %u and %u; %s": "tasks of plans; tests/unit/org/test_org.c",
+    "a timestamp that repeats in hours needs a time of day": "tasks of plans; tests/oracle/org_todo.py",
     "there is no task with the id or title '%.*s'": "tasks of plans; tests/unit/org/test_org.c",
     "%s": "a message of libyaml",
     "%s%s%s": "a message of libyaml",

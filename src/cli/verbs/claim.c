@@ -4,9 +4,9 @@
 #include "base/json.h"
 #include "cli/git/publish.h"
 #include "cli/plan_file.h"
-#include "cli/table.h"
 #include "core/org/complete.h"
 #include "core/plan/claim.h"
+#include "sys/print.h"
 
 #include <stdlib.h>
 
@@ -75,7 +75,7 @@ static void print_published(struct cli_call *call, const struct task_call *t, co
 		return;
 	}
 	fprintf(call->out, "%s '", p->commit ? word : "already so:");
-	print_safe(call->out, t->task);
+	print_text(call->out, t->task);
 	if (p->commit)
 		fprintf(call->out, "' in commit %.12s on %s%s\n", p->commit, p->origin ? "origin " : "",
 			p->ref);
@@ -158,11 +158,17 @@ enum err verb_advance(struct cli_call *call)
 		e = plan_file_write(call, call->source_name, buf_str(&out));
 	if (e)
 		return e;
-	if (call->json)
-		fprintf(call->out, "{\"state\":\"%.*s\",\"repeated\":%s}\n", STR_ARG(state->text),
-			repeated ? "true" : "false");
-	else
-		fprintf(call->out, "%.*s: %.*s%s\n", STR_SHORT(t.task), STR_ARG(state->text),
-			repeated ? "; it repeats" : "");
+	if (call->json) {
+		out.n = 0;
+		buf_add(&out, STR("{\"state\":"));
+		json_write_str(&out, state->text);
+		buf_addf(&out, ",\"repeated\":%s}\n", repeated ? "true" : "false");
+		fwrite(out.p, 1, out.n, call->out);
+		return OK;
+	}
+	print_text(call->out, t.task);
+	fputs(": ", call->out);
+	print_text(call->out, state->text);
+	fputs(repeated ? "; it repeats\n" : "\n", call->out);
 	return OK;
 }
