@@ -41,7 +41,8 @@
 	       "agent that gets the message; with a command, agent whose state the condition reads")
 #define NOW_PARAM OPTION("now", "TIME", "the time, instead of the clock's: 2026-11-16T09:00")
 #define PLAN_TZ_PARAM                                                                                        \
-	OPTION("tz", "ZONE", "time zone of the plan (default: that of the configuration, else this machine's)")
+	OPTION("tz", "ZONE",                                                                                 \
+	       "time zone of the plan (default: that of the configuration, else this machine's)")
 #define TASK_PARAMS                                                                                          \
 	POSITIONAL("file", "FILE", "the plan, an org file", .required = true),                               \
 		POSITIONAL("task", "TASK", "the task: its :ID:, or its exact title", .required = true)

@@ -6,6 +6,7 @@
 #include "core/plan/agenda.h"
 #include "core/when/dur.h"
 #include "core/when/iso.h"
+#include "sys/print.h"
 
 enum { STALE_SECONDS = 86400 };
 
@@ -77,7 +78,7 @@ static void print_list(struct cli_call *call, const struct agenda_query *q, cons
 	}
 	if (t.n < 2)
 		return;
-	fprintf(call->out, "%s\n", agenda_list_words[list]);
+	print(call->out, "%s\n", agenda_list_words[list]);
 	table_print(&t, call->out);
 }
 
@@ -90,7 +91,7 @@ static enum err print_agenda(struct cli_call *call, const struct agenda_query *q
 		buf_addc(&out, '\n');
 		if (out.failed)
 			return E_NOMEM;
-		fwrite(out.p, 1, out.n, call->out);
+		print_json(call->out, buf_str(&out));
 		return OK;
 	}
 	for (unsigned list = 0; list < AGENDA_LISTS; list++) {

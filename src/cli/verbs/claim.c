@@ -71,18 +71,18 @@ static void print_published(struct cli_call *call, const struct task_call *t, co
 		json_add_str(&out, "missing", p->missing ? str_of(p->missing) : (struct str){ 0 });
 		buf_add(&out, STR("}\n"));
 		if (!out.failed)
-			fwrite(out.p, 1, out.n, call->out);
+			print_json(call->out, buf_str(&out));
 		return;
 	}
-	fprintf(call->out, "%s '", p->commit ? word : "already so:");
+	print(call->out, "%s '", p->commit ? word : "already so:");
 	print_text(call->out, t->task);
 	if (p->commit)
-		fprintf(call->out, "' in commit %.12s on %s%s\n", p->commit, p->origin ? "origin " : "",
-			p->ref);
+		print(call->out, "' in commit %.12s on %s%s\n", p->commit, p->origin ? "origin " : "",
+		      p->ref);
 	else
 		fputs("'\n", call->out);
 	if (p->missing)
-		fprintf(stderr, "rota: warning: %s\n", p->missing);
+		print(stderr, "rota: warning: %s\n", p->missing);
 }
 
 static enum err change_claim(struct cli_call *call, bool take)
@@ -163,7 +163,7 @@ enum err verb_advance(struct cli_call *call)
 		buf_add(&out, STR("{\"state\":"));
 		json_write_str(&out, state->text);
 		buf_addf(&out, ",\"repeated\":%s}\n", repeated ? "true" : "false");
-		fwrite(out.p, 1, out.n, call->out);
+		print_json(call->out, buf_str(&out));
 		return OK;
 	}
 	print_text(call->out, t.task);

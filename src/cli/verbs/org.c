@@ -3,6 +3,7 @@
 
 #include "cli/plan_file.h"
 #include "core/org/row.h"
+#include "sys/print.h"
 
 static enum err print_timestamp(struct cli_call *call, struct str text)
 {
@@ -11,7 +12,7 @@ static enum err print_timestamp(struct cli_call *call, struct str text)
 	buf_addc(&out, '\n');
 	if (out.failed)
 		return E_NOMEM;
-	fwrite(out.p, 1, out.n, call->out);
+	print_json(call->out, buf_str(&out));
 	return OK;
 }
 
@@ -28,14 +29,14 @@ static enum err print_rows(struct cli_call *call, struct str path)
 		buf_add(&out, i ? STR(",\n") : STR("\n"));
 		org_write_row(&o, &o.head[i], STR(""), &out);
 		if (out.n > 65536) {
-			fwrite(out.p, 1, out.n, call->out);
+			print_json(call->out, buf_str(&out));
 			out.n = 0;
 		}
 	}
 	buf_add(&out, o.heads ? STR("\n]\n") : STR("]\n"));
 	if (out.failed)
 		return E_NOMEM;
-	fwrite(out.p, 1, out.n, call->out);
+	print_json(call->out, buf_str(&out));
 	return OK;
 }
 
