@@ -13,14 +13,20 @@ static void start_rewind(struct engine *e)
 	e->rewind = 0;
 }
 
-/* Moves the ends of holds by the step, so that each hold lasts as long as intended. */
+/* Moves the ends of holds by the step, so that each hold lasts as long as intended. No hold with an end was
+ * meant to last longer than RETRY_SECONDS_MAX. */
 static void shift_holds(struct engine *e, int64_t step)
 {
+	struct wall latest = { e->now.wall.us + RETRY_SECONDS_MAX * USEC };
 	for (uint32_t i = 0; i < e->resources; i++) {
 		const struct resource *r = e->resource[i];
 		const struct hold_row hold = r->hold;
 		struct wall until = { hold.until.us + step };
-		if (r->held && !r->releasing && hold.until.us != INT64_MAX && hold.until.us > e->now.wall.us)
+		if (!r->held || r->releasing || hold.until.us == INT64_MAX || hold.until.us <= e->now.wall.us)
+			continue;
+		if (until.us > latest.us)
+			until = latest;
+		if (until.us != hold.until.us)
 			command_hold(e, hold.key, (enum reason)hold.reason, until);
 	}
 }
@@ -60,6 +66,12 @@ void clock_update(struct engine *e)
 	accept_skew(e);
 }
 
+static void raise_to(struct wall *last, struct wall t)
+{
+	if (t.us > last->us)
+		*last = t;
+}
+
 /* The latest instant on record. */
 static struct wall last_record(const struct engine *e)
 {
@@ -68,10 +80,27 @@ static struct wall last_record(const struct engine *e)
 		const struct sched_row *r = &e->sched[i].row;
 		const struct wall both[] = { r->high, r->changed };
 		for (size_t k = 0; k < ARRAY_LEN(both) && !e->sched[i].removed; k++)
-			if (both[k].us > last.us)
-				last = both[k];
+			raise_to(&last, both[k]);
 	}
 	return last;
+}
+
+/* By how much the clock was set back before the load, as far as the rows of schedules show. After a step back
+ * the rows are corrected, all but the mark of pruning; so the same step is not found again by the next load.
+ */
+static int64_t set_back(const struct engine *e)
+{
+	struct wall last = e->now.wall;
+	for (uint32_t i = 0; i < e->scheds; i++) {
+		const struct sched_row *r = &e->sched[i].row;
+		if (!e->sched[i].in_use || e->sched[i].removed)
+			continue;
+		raise_to(&last, r->changed);
+		if (!r->after && r->high.us > r->pruned_to.us)
+			raise_to(&last, r->high);
+	}
+	int64_t step = last.us - e->now.wall.us;
+	return step >= CLOCK_STEP_SECONDS * USEC ? step : 0;
 }
 
 void clock_init(struct engine *e)
@@ -79,6 +108,7 @@ void clock_init(struct engine *e)
 	struct wall last = last_record(e);
 	e->skew = e->last_skew = e->max_skew = e->now.wall.us - e->now.boot.us;
 	e->max_ahead = CLOCK_AHEAD_SECONDS * USEC;
+	e->set_back = set_back(e);
 	/* The clock was far ahead when the store was restored: do not record years as missed. */
 	if (e->restored_at.us - e->now.wall.us > CLOCK_AHEAD_SECONDS * USEC)
 		e->restored_at = e->now.wall;
@@ -91,6 +121,11 @@ void clock_init(struct engine *e)
 	}
 	if (e->clock_held)
 		e->skew = e->max_skew;
+}
+
+void clock_shift_loaded(struct engine *e)
+{
+	shift_holds(e, -e->set_back);
 }
 
 void clock_accept(struct engine *e)

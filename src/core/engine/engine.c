@@ -415,6 +415,7 @@ static void finish_load(struct engine *e)
 	for (uint32_t i = 0; i < e->scheds; i++)
 		if (e->sched[i].in_use)
 			due_enqueue(e, &e->sched[i]);
+	clock_shift_loaded(e);
 }
 
 /* --- steps --- */

@@ -542,7 +542,7 @@ static void handle_not_started(struct engine *e, struct run *r)
 	if (r->row.state == RUN_RETRYING && r->killed) {
 		end_retries(e, r);
 	} else if (r->row.state == RUN_RETRYING) {
-		int64_t left = r->row.retry_at.us - e->now.wall.us;
+		int64_t left = r->row.retry_at.us - e->set_back - e->now.wall.us;
 		int64_t most = r->row.reason == REASON_RATE_LIMITED
 				       ? RETRY_SECONDS_MAX * USEC
 				       : finish_max_delay(policy_of(runs_sched(e, r))) * USEC;
