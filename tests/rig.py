@@ -1,5 +1,6 @@
 """A real daemon in its own directory: started, stopped, killed, and sent requests. Nothing here shares code with rota:
 requests are plain HTTP on the socket, and the store is read with SQLite."""
+import datetime
 import http.client
 import json
 import os
@@ -12,6 +13,7 @@ import tempfile
 import threading
 import time
 import traceback
+import urllib.parse
 import uuid
 
 from checks import check, finish
@@ -51,6 +53,11 @@ def wait_until(seconds, condition, pause=0.02):
         if found or time.monotonic() > end:
             return found
         time.sleep(pause)
+
+
+def seconds_of(text):
+    """A time in an answer, in seconds since 1970."""
+    return int(datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp())
 
 
 def children(pid):
@@ -219,7 +226,17 @@ class Rig:
                 return found
             before = "&before=" + page["before"]
 
-    # --- the store ---
+    def schedules(self):
+        """The ids of all schedules, read page by page."""
+        found, after = [], ""
+        while True:
+            page = self.ask("GET", "/schedules?limit=1000" + after)
+            found += [s["id"] for s in page["schedules"]]
+            if "after" not in page:
+                return found
+            after = "&after=" + urllib.parse.quote(page["after"], safe="")
+
+    # --- the store's file, for tests about the file and for accounts of what it has after the daemon has ended ---
 
     def rows(self, sql, *args):
         with sqlite3.connect(f"file:{self.data}/rota.db?mode=ro", uri=True, timeout=30) as db:

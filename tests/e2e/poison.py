@@ -12,11 +12,11 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from checks import check, finish  # noqa: E402
-from rig import Rig, wait_until  # noqa: E402
+from rig import Rig, seconds_of, wait_until  # noqa: E402
 
 OTHERS = 100
 EVERY_SECOND = "* * * * * *"
-STATE_FINISHED, OUTCOME_DONE = 3, 1
+OUTCOME_DONE = "done"
 POISONED = {"no-document": "definition", "no-program": "exit", "no-directory": "exit"}
 
 
@@ -28,9 +28,7 @@ def ask(rig, *words):
 
 def runs_of(rig, schedule):
     """(nominal time in seconds, outcome) of the finished runs of a schedule."""
-    return [tuple(r) for r in rig.rows(
-        "SELECT nominal / 1000000, outcome FROM run JOIN document USING (sid) WHERE id = ? AND state = ? ORDER BY nominal",
-        schedule, STATE_FINISHED)]
+    return [(seconds_of(r["nominal"]), r["outcome"]) for r in reversed(rig.runs(schedule)) if r["state"] == "finished"]
 
 
 def until(what, condition):

@@ -8,12 +8,13 @@ import argparse
 import json
 import os
 import random
+import re
 import sys
 import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from rig import Connection, NoAnswer, Refused, Rig  # noqa: E402
+from rig import Connection, NoAnswer, Refused, Rig, seconds_of  # noqa: E402
 
 EVENTS, COMMANDS, CHANGING = 1000, 40, 60
 CACHE_MB = 32 + 6  # STORE_CACHE_KIB, and the caches of three readers
@@ -128,9 +129,11 @@ def percentile(values, p):
 
 def count_times(rig, since, until):
     """Compares every minute of every event schedule with the recorded runs."""
-    rows = rig.rows("SELECT d.id, r.nominal, count(*) AS n, max(r.state) AS state FROM run r JOIN document d ON d.sid = r.sid"
-                    " WHERE d.id GLOB 'e[0-9]*' GROUP BY d.id, r.nominal")
-    seen = {(r["id"], r["nominal"] // 10**6): (r["n"], r["state"]) for r in rows}
+    seen = {}
+    for r in rig.runs():
+        if re.fullmatch("e[0-9]+", r["schedule"]):
+            at = (r["schedule"], seconds_of(r["nominal"]))
+            seen[at] = (seen.get(at, (0, ""))[0] + 1, r["state"])
     lost = twice = wanted = 0
     for n in range(EVENTS):
         first = since + (n % 60 - since) % 60

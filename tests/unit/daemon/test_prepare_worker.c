@@ -1,6 +1,6 @@
 /* The prepare worker with a real store: closed while tasks are left, never idle, and without descriptors. */
 #include "daemon/prepare/worker.h"
-#include "store/sqlite/store.h"
+#include "store/open.h"
 #include "sys/clock.h"
 #include "test.h"
 
@@ -62,9 +62,9 @@ static bool wait_for(atomic_uint *count, unsigned n)
 static void ask_store(struct fixture *f, const struct st_req *r)
 {
 	struct st_ack ack;
-	struct pollfd p = { store_sqlite_ops.fd(f->store), POLLIN, 0 };
-	CHECK_INT(store_sqlite_ops.submit(f->store, r), OK);
-	while (!store_sqlite_ops.collect(f->store, &ack, 1))
+	struct pollfd p = { f->store->ops->fd(f->store), POLLIN, 0 };
+	CHECK_INT(f->store->ops->submit(f->store, r), OK);
+	while (!f->store->ops->collect(f->store, &ack, 1))
 		poll(&p, 1, 1000);
 	CHECK_INT(ack.res, ST_OK);
 }
@@ -97,8 +97,7 @@ static void set_up(struct fixture *f)
 	memset(f, 0, sizeof *f);
 	strcpy(f->dir, "/tmp/rota-prepare-XXXXXX");
 	CHECK(mkdtemp(f->dir) != NULL);
-	snprintf(f->path, sizeof f->path, "%s/rota.db", f->dir);
-	CHECK(store_sqlite_open(f->path, &f->store, &why) == OK);
+	CHECK(store_open(f->dir, &f->store, &why) == OK);
 	CHECK(intern_new(&f->intern) == OK);
 	CHECK(prepare_open(&(struct prepare_options){ .store = f->store,
 						      .place = { .socket = "" },
@@ -114,7 +113,7 @@ static void tear_down(struct fixture *f)
 {
 	prepare_close(f->worker);
 	intern_free(f->intern);
-	store_sqlite_close(f->store);
+	store_close(f->store);
 	static const char *const files[] = { "rota.db", "rota.db-wal", "rota.db-shm" };
 	for (unsigned i = 0; i < ARRAY_LEN(files); i++) {
 		snprintf(f->path, sizeof f->path, "%s/%s", f->dir, files[i]);

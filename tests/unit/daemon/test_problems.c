@@ -1,7 +1,7 @@
 /* Which failures become problems, under which keys, and when the problems are closed. The prepare worker and
  * the store are real; the test checks the requests to the store and does not carry them out. */
 #include "daemon/problems.h"
-#include "store/sqlite/store.h"
+#include "store/open.h"
 #include "test.h"
 
 #include <pthread.h>
@@ -57,8 +57,7 @@ static void set_up(struct fixture *f)
 	*f = (struct fixture){ .dir = "/tmp/rota-problems-XXXXXX" };
 	pthread_mutex_init(&f->lock, NULL);
 	CHECK(mkdtemp(f->dir) != NULL);
-	snprintf(f->path, sizeof f->path, "%s/rota.db", f->dir);
-	CHECK(store_sqlite_open(f->path, &f->store, &why) == OK);
+	CHECK(store_open(f->dir, &f->store, &why) == OK);
 	CHECK(intern_new(&f->intern) == OK);
 	CHECK(intern_load(f->intern, NAME_OTHER, 3, STR("agent:desk")) == OK);
 	CHECK(prepare_open(
@@ -76,7 +75,7 @@ static void tear_down(struct fixture *f)
 	prepare_close(f->worker);
 	problems_free(f->problems);
 	intern_free(f->intern);
-	store_sqlite_close(f->store);
+	store_close(f->store);
 	static const char *const files[] = { "rota.db", "rota.db-wal", "rota.db-shm" };
 	for (unsigned i = 0; i < ARRAY_LEN(files); i++) {
 		snprintf(f->path, sizeof f->path, "%s/%s", f->dir, files[i]);
