@@ -153,9 +153,10 @@ typedef enum err read_run_fn(struct reader *r, uint64_t run, struct run_row *ret
 typedef enum err read_run_text_fn(struct reader *r, uint64_t run, enum run_text_kind kind, struct arena *a,
 				  struct str *ret, struct why *why);
 
-/* Fields that are 0 restrict nothing. Without `sid`: the runs of all schedules, in order of their numbers;
- * `since` and `until` refer to the time of recording. With `sid`: the runs of one schedule, in order of their
- * nominal times, to which `since` and `until` refer. */
+/* Fields that are 0 restrict nothing. Without `sid`: the runs of all schedules, in the order in which they
+ * were recorded, which is that of their numbers where numbers are given out in that order; `since` and
+ * `until` refer to the time of recording. With `sid`: the runs of one schedule, in order of their nominal
+ * times, to which `since` and `until` refer. */
 struct read_filter {
 	uint64_t sid;
 	unsigned states;          /* bits, 1 << enum run_state */
