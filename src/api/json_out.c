@@ -1,5 +1,6 @@
 /* Writes times, schedules, runs and problems as JSON. */
 #include "api/json_out.h"
+#include "api/api.h"
 #include "api/documents.h"
 
 #include "core/engine/engine.h"
@@ -50,8 +51,17 @@ static void add_source(struct buf *out, struct str from)
 	json_add_str(out, "source", slash ? buf_str(&text) : from);
 }
 
-void json_write_schedule(struct buf *out, const struct read_sched *s, const struct read_hold *all,
-			 struct str blocked, const struct read_avoided *whole)
+void json_add_zone(struct buf *out, struct api *api, const struct sched_row *row)
+{
+	struct rules rules;
+	memcpy(&rules, row->rules, sizeof rules);
+	json_add_str(out, "timezone", intern_zone(daemon_intern(api_daemon(api)), rules.policy.zone));
+	json_add_str(out, "timezone_from",
+		     rules.policy.default_zone ? STR("configuration") : STR("document"));
+}
+
+void json_write_schedule(struct buf *out, struct api *api, const struct read_sched *s,
+			 const struct read_hold *all, struct str blocked, const struct read_avoided *whole)
 {
 	const struct sched_row *r = &s->row;
 	bool enabled = r->flags & SCHED_ENABLED, own = r->flags & SCHED_PAUSED;
@@ -69,6 +79,7 @@ void json_write_schedule(struct buf *out, const struct read_sched *s, const stru
 		 : blocked.n    ? "blocked"
 				: "active");
 	json_add_time(out, "next", enabled && !paused && !open && !blocked.n ? r->next : WALL_NEVER);
+	json_add_zone(out, api, r);
 	if (r->next_set_at.us)
 		json_add_time(out, "next_set_at", r->next_set_at); /* one of the schedule's runs has set it */
 	if (blocked.n)

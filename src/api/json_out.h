@@ -3,12 +3,16 @@
 #include "base/json.h"
 #include "port/read.h"
 
+struct api;
+
 void json_write_time(struct buf *out, struct wall t);                 /* RFC 3339, or null */
 void json_add_time(struct buf *out, const char *name, struct wall t); /* ,"name":"…" */
 /* `all`: the hold of `pause --all`; `blocked`: why the schedule cannot run, or empty; `whole`: if it is not
  * NULL, the document and this count of avoided model calls are added. */
-void json_write_schedule(struct buf *out, const struct read_sched *s, const struct read_hold *all,
-			 struct str blocked, const struct read_avoided *whole);
+void json_write_schedule(struct buf *out, struct api *api, const struct read_sched *s,
+			 const struct read_hold *all, struct str blocked, const struct read_avoided *whole);
+/* Adds the zone in force, and whether the document names it or it is that of the configuration. */
+void json_add_zone(struct buf *out, struct api *api, const struct sched_row *row);
 /* `id`: the id of the run's schedule. */
 void json_write_run(struct buf *out, const struct run_row *r, struct str id);
 /* The same without the last brace. */

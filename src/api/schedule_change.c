@@ -6,15 +6,13 @@
 #include "core/doc/command.h"
 #include "sys/clock.h"
 
-enum err schedule_change_read(struct api_call *call, struct api *api, const struct val *document, bool fresh,
-			      struct schedule_change *ret)
+static enum err read_change(struct api_call *call, const struct doc_env *env, const struct val *document,
+			    struct schedule_change *ret)
 {
-	struct doc_env env = api_doc_env(call, api);
 	struct doc_list list;
 	_cleanup_(buf_free) struct buf text = { 0 };
 	struct val documents = { .kind = VAL_LIST, .list = { (struct val *)document, 1 } };
-	env.fresh = fresh;
-	enum err e = doc_read(call->source, &documents, &env, call->arena, &list, call->why);
+	enum err e = doc_read(call->source, &documents, env, call->arena, &list, call->why);
 	if (e)
 		return e;
 	if (list.n != 1 || list.agents)
@@ -26,6 +24,27 @@ enum err schedule_change_read(struct api_call *call, struct api *api, const stru
 	doc_write(&ret->doc, &text);
 	ret->text = (struct str){ text.failed ? NULL : arena_dup(call->arena, buf_str(&text)), text.n };
 	return ret->text.p ? OK : E_NOMEM;
+}
+
+enum err schedule_change_read(struct api_call *call, struct api *api, const struct val *document, bool fresh,
+			      struct schedule_change *ret)
+{
+	struct doc_env env = api_doc_env(call, api);
+	env.fresh = fresh;
+	return read_change(call, &env, document, ret);
+}
+
+enum err schedule_change_read_in(struct api_call *call, struct api *api, const struct val *document,
+				 struct str zone, struct schedule_change *ret)
+{
+	struct doc_env env = api_doc_env(call, api);
+	env.fresh = true;
+	const struct zone *found = zone.n ? env.when.zones->find(env.when.zones->self, zone) : NULL;
+	if (found) {
+		env.when.zone = found;
+		env.when.zone_name = zone;
+	}
+	return read_change(call, &env, document, ret);
 }
 
 /* Documents must give whole ids; ids may be shortened only in arguments of the command line. */

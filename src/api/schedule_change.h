@@ -17,6 +17,11 @@ struct schedule_change {
 /* Reads one document, a map inside call->source. `fresh`: as in doc_env. */
 must_check enum err schedule_change_read(struct api_call *call, struct api *api, const struct val *document,
 					 bool fresh, struct schedule_change *ret);
+/* The same for a new schedule whose expression, if it names no zone, is read in `zone`; empty: in the zone of
+ * the configuration. */
+must_check enum err schedule_change_read_in(struct api_call *call, struct api *api,
+					    const struct val *document, struct str zone,
+					    struct schedule_change *ret);
 /* Looks up the schedule with the id of the document: sets `exists` and `old`. */
 must_check enum err schedule_change_find(struct api_call *call, struct api *api, struct schedule_change *c);
 /* Whether the schedule exists and has exactly this document. */

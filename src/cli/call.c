@@ -18,15 +18,35 @@ static const char *flag_value(void *self, const char *name)
 	return arg && arg->given ? arg->text.p : NULL;
 }
 
-enum err cli_settings(struct cli_call *call, struct settings *ret)
+static enum err load_settings(struct cli_call *call, bool expressions_only, struct settings *ret)
 {
-	enum err e =
-		settings_load(flag_value, call, zoneinfo_source(call->zones), call->arena, ret, call->why);
+	enum err e = settings_load(flag_value, call, zoneinfo_source(call->zones), expressions_only,
+				   call->arena, ret, call->why);
 	if (e) {
 		call->source = ret->text;
 		call->source_name = ret->path;
 	}
 	return e;
+}
+
+enum err cli_settings(struct cli_call *call, struct settings *ret)
+{
+	return load_settings(call, false, ret);
+}
+
+enum err cli_expression_settings(struct cli_call *call, struct settings *ret)
+{
+	return load_settings(call, true, ret);
+}
+
+struct default_zone cli_default_zone(struct cli_call *call, const struct config *c)
+{
+	if (c->has_timezone)
+		return (struct default_zone){ c->timezone, "the setting `timezone`" };
+	return (struct default_zone){ zoneinfo_local(call->zones),
+				      zoneinfo_local_known(call->zones)
+					      ? "the zone of this machine"
+					      : "because the zone of this machine is not known" };
 }
 
 const char *cli_time(struct cli_call *call, const char *iso)

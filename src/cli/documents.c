@@ -37,15 +37,19 @@ static enum err load_env(struct cli_call *call, struct check_env *ret)
 	return OK;
 }
 
-enum err documents_check_expression(struct cli_call *call, struct str text)
+enum err documents_check_expression(struct cli_call *call, struct str text, struct default_zone *zone,
+				    struct when *ret)
 {
 	struct check_env with;
-	struct when when;
 	enum err e = load_env(call, &with);
 	if (e)
 		return e;
+	struct when_env *env = &with.env.when;
+	*zone = cli_default_zone(call, &with.settings.config);
+	env->zone_name = zone->name;
+	env->zone = env->zones->find(env->zones->self, zone->name);
 	call->source = text;
-	return when_parse(text, &with.env.when, call->arena, &when, call->why);
+	return doc_read_expression(text, env, call->arena, ret, call->why);
 }
 
 void documents_warn_of_more(void)

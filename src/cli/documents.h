@@ -35,7 +35,9 @@ must_check enum err documents_read(struct cli_call *call, const char *path, stru
 /* True for the file names *.yaml, *.yml, *.json and *.org that do not begin with a dot. */
 bool documents_is_name(const char *name);
 
-/* Checks an expression; call->source is its text. */
-must_check enum err documents_check_expression(struct cli_call *call, struct str text);
+/* Checks an expression that a person has typed, with its condition; call->source is its text. *zone becomes
+ * the default zone, with which it was read unless it names one. */
+must_check enum err documents_check_expression(struct cli_call *call, struct str text,
+					       struct default_zone *zone, struct when *ret);
 /* Checks a document made of arguments; errors have no position. */
 must_check enum err documents_check_text(struct cli_call *call, struct str text);

@@ -2,6 +2,7 @@
 #include "cli/when_preview.h"
 
 #include "base/json.h"
+#include "core/doc/doc.h"
 #include "core/when/civil.h"
 #include "core/when/dur.h"
 #include "core/when/explain/explain.h"
@@ -30,7 +31,9 @@ enum err preview_compute(const struct preview_query *q, const struct zone_source
 			 struct preview *ret, struct why *why)
 {
 	struct str zone_name = q->tz.p ? q->tz : q->default_zone;
-	struct when_env env = { .zones = zones, .zone_name = zone_name, .id = q->id };
+	struct when_env env = {
+		.zones = zones, .zone_name = zone_name, .id = q->id, .calendars = q->calendars
+	};
 	enum err e = zones_find(zones, zone_name, &env.zone, why);
 	if (e) {
 		struct why inner = why ? *why : (struct why){ 0 };
@@ -43,7 +46,7 @@ enum err preview_compute(const struct preview_query *q, const struct zone_source
 		e = read_after(q, when_zone(q->expr, &env), &ret->after, why);
 	env.now = ret->after;
 	if (!e)
-		e = when_parse(q->expr, &env, a, &ret->when, why);
+		e = doc_read_expression(q->expr, &env, a, &ret->when, why);
 	if (e)
 		return e;
 	ret->when.zone_given |= q->tz.p != NULL;

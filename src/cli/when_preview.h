@@ -10,7 +10,8 @@ struct preview_query {
 	const char *after_name, *tz_name; /* the names of after and tz in messages: --after, or after */
 	unsigned count;
 	struct str default_zone;
-	const char *default_why; /* why default_zone is used: "the zone of this machine" */
+	const char *default_why;           /* why default_zone is used: "the zone of this machine" */
+	const struct calendars *calendars; /* of the configuration */
 };
 
 struct preview {

@@ -92,8 +92,10 @@ static enum err open_parts(struct daemon *d, struct why *why)
 		e = open_runner(d, why);
 	if (!e)
 		e = intern_new(&d->intern);
-	if (!e)
+	if (!e) {
 		intern_default_agent(d->intern, d->options.defaults.default_agent);
+		intern_default_zone(d->intern, d->options.defaults.when.zone_name);
+	}
 	if (!e)
 		e = mailbox_new(DAEMON_MAIL_MAX, &d->mail);
 	if (!e)
@@ -193,6 +195,10 @@ static enum err load_engine(struct daemon *d, struct why *why)
 		e = pump_load(d->pump, loop_now(), load_item, d);
 	if (e == E_IO && d->store->ops->failure(d->store, NULL, NULL, why) == OK)
 		why_write(why, WHY_NOWHERE, "the store in %s cannot be read", d->options.data);
+	if (!e)
+		e = intern_number_default_zone(d->intern);
+	if (e == E_LIMIT)
+		e = OK; /* `rota doctor` reports the schedules that are outdated then */
 	if (!e && (d->restore_text[0] || d->restore_problem_open))
 		e = mailbox_put(d->mail, restore_report, d);
 	return e ? e : mailbox_put(d->mail, recompile_all, d);

@@ -30,6 +30,8 @@ struct intern {
 	struct zoneinfo *reread;   /* read again, but not in use yet */
 	struct table table[NAME_KINDS];
 	const struct zone *zone[ZONES_MAX];
+	struct str default_zone; /* name of the zone of the configuration, and … */
+	uint32_t default_number; /* … its number; MAP_NONE: it has none yet */
 	struct days days[CALENDARS_MAX];
 	struct agent_index agents;
 	uint64_t *agent;          /* fingerprints by number; few of its pages are ever touched */
@@ -54,6 +56,7 @@ enum err intern_new(struct intern **ret)
 	n->table[NAME_ZONE].most = ZONES_MAX;
 	n->table[NAME_DAYS].most = CALENDARS_MAX;
 	n->table[NAME_OTHER].most = NAMES_MAX;
+	n->default_zone = STR("UTC");
 	n->agent = calloc(NAMES_MAX, sizeof *n->agent);
 	if (!n->agent || zoneinfo_open(&n->zoneinfo)) {
 		intern_free(n);
@@ -160,6 +163,8 @@ static enum err set_name(struct intern *n, enum name_kind kind, uint32_t number,
 	t->name[number] = (struct name){ copy, text.n, unsaved };
 	if (kind == NAME_ZONE)
 		look_up_zone(n, number, text);
+	if (kind == NAME_ZONE && str_eq(text, n->default_zone))
+		n->default_number = number;
 	if (kind == NAME_OTHER && str_starts(text, STR(AGENT)))
 		n->agent[number] = agent_index_get(&n->agents, str_from(text, sizeof AGENT - 1));
 	return OK;
@@ -239,6 +244,7 @@ void intern_tables(struct intern *n, struct engine_config *ret)
 {
 	ret->zones = n->zone;
 	ret->zone_count = ZONES_MAX;
+	ret->default_zone = &n->default_number;
 	ret->calendars = n->days;
 	ret->calendar_count = CALENDARS_MAX;
 	ret->agents = n->agent;
@@ -339,6 +345,18 @@ uint32_t intern_known(struct intern *n, enum doc_name kind, struct str name)
 		key_of(&n->table[NAME_OTHER], buf_str(&text), &number);
 	pthread_mutex_unlock(&n->lock);
 	return number == MAP_NONE ? 0 : number;
+}
+
+void intern_default_zone(struct intern *n, struct str name)
+{
+	n->default_zone = name;
+	key_of(&n->table[NAME_ZONE], name, &n->default_number);
+}
+
+enum err intern_number_default_zone(struct intern *n)
+{
+	uint32_t number;
+	return number_of_name(n, NAME_ZONE, n->default_zone, &number);
 }
 
 void intern_default_agent(struct intern *n, struct str name)

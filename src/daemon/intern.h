@@ -43,6 +43,14 @@ must_check enum err intern_agent(struct intern *n, struct str name, uint64_t fin
 
 /* --- zones --- */
 
+/* Sets the name of the zone of the configuration. To be called before all other functions. The name must live
+ * as long as `n`. */
+void intern_default_zone(struct intern *n, struct str name);
+/* Gives that zone a number, unless the store has one for it. To be called when all names are loaded, and
+ * before other threads use `n`: the engine reads the number without a lock. E_LIMIT: there are too many
+ * zones; the schedules that follow the configuration are outdated then. */
+must_check enum err intern_number_default_zone(struct intern *n);
+
 /* The name of the zone that has the number; empty: no zone has it. Valid as long as `n`. */
 struct str intern_zone(struct intern *n, uint32_t number);
 /* Reads the zone files again, which may take a while, and leaves the tables unchanged. Not on the engine's

@@ -1,5 +1,6 @@
-/* Recompiles schedules whose rules are outdated: compiled by another version, for other zone files or another
- * agent definition. Until then the engine does not use these rules. */
+/* Recompiles schedules whose rules are outdated: compiled by another version, for other zone files, for
+ * another zone of the configuration or another agent definition. Until then the engine does not use these
+ * rules. */
 #include "core/doc/agent/turn.h"
 #include "daemon/internal.h"
 

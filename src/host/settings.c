@@ -57,8 +57,8 @@ static enum err read_file(const struct flags *flags, struct arena *a, struct set
 }
 
 enum err settings_load(const char *(*flag)(void *self, const char *name), void *self,
-		       const struct zone_source *zones, struct arena *a, struct settings *ret,
-		       struct why *why)
+		       const struct zone_source *zones, bool expressions_only, struct arena *a,
+		       struct settings *ret, struct why *why)
 {
 	struct flags flags = { flag, self };
 	struct val documents;
@@ -69,7 +69,8 @@ enum err settings_load(const char *(*flag)(void *self, const char *name), void *
 	if (e)
 		return e;
 	struct config_env env = {
-		variable_value, flag_value, &flags, ret->text, ret->path ? &documents : NULL, zones
+		variable_value, flag_value,      &flags, ret->text, ret->path ? &documents : NULL,
+		zones,          expressions_only
 	};
 	return config_read(&env, a, &ret->config, ret->source, why);
 }

@@ -11,8 +11,9 @@ struct settings {
 	struct str text;  /* of that file */
 };
 
-/* `flag` returns the value of a flag, by the name of its setting or "config"; NULL: not given. Everything
- * lives in `a`. If the file is wrong, why->at is an offset in ret->text; path and text are set then, too. */
+/* `flag` returns the value of a flag, by the name of its setting or "config"; NULL: not given.
+ * `expressions_only`: see struct config_env. Everything lives in `a`. If the file is wrong, why->at is an
+ * offset in ret->text; path and text are set then, too. */
 must_check enum err settings_load(const char *(*flag)(void *self, const char *name), void *self,
-				  const struct zone_source *zones, struct arena *a, struct settings *ret,
-				  struct why *why);
+				  const struct zone_source *zones, bool expressions_only, struct arena *a,
+				  struct settings *ret, struct why *why);

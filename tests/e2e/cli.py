@@ -149,7 +149,7 @@ def check_bad_forms():
     bad("TZ=Europe/Berlin WINDOW 5m", ("no expression", "expression"), ("at column",))
     bad("0 9 * * * IF " + "x" * 4084, "4096", "4097", at=4097)
     bad("a" * 100000, "4096", "100000", at=4097)
-    longest = "0 9 * * * IF " + "x" * 4083
+    longest = "0 9 * * * IF '" + "x" * 4075 + "' != ''"
     r = rota("next", longest, *AFTER)
     check(len(longest) == 4096 and r.code == 0, "an expression of 4096 bytes should be accepted", r)
     # Characters.

@@ -572,7 +572,7 @@ def check_pause():
     good("pause", "--all", "--for", "1h", "--note", "deploy\x1b[31m", has="all schedules: paused until")
     good("status", has=("All schedules are paused until", ": deploy\\x1b[31m;", "resume --all"))
     good("show", "p3", has=("p3: paused until", "all schedules are paused", "note: deploy"))
-    check(re.search(r"^p3 +paused +- +deploy", good("ls").out, re.M), "ls when all is paused", rota("ls"))
+    check(re.search(r"^p3 +paused +- +\S+ +deploy", good("ls").out, re.M), "ls when all is paused", rota("ls"))
     s = ask("show", "p3")
     check((s["state"], s["paused_all"], s["note"]) == ("paused", True, "deploy\x1b[31m"), f"show when all is paused: {s}")
     check([x["state"] for x in ask("ls")["schedules"] if x["id"] == "p3"] == ["paused"], "ls --json when all is paused")
@@ -597,7 +597,7 @@ def check_pause_notes():
     """A note is shown with its pause, survives edits and ends with the pause."""
     good("pause", "p3", "--note", "waits for\nthe disk", has="p3: paused: waits for the disk\n")
     good("show", "p3", has="  note: waits for\n        the disk\n")
-    check(re.search(r"^p3 +paused +- +waits for the disk$", good("ls").out, re.M), "ls shows the note", rota("ls"))
+    check(re.search(r"^p3 +paused +- +\S+ +waits for the disk$", good("ls").out, re.M), "ls shows the note", rota("ls"))
     good("why", "p3", has=("skipped/paused", "  note: waits for\n        the disk\n"))
     check(ask("why", "p3")["note"] == ask("show", "p3")["note"] == "waits for\nthe disk", "the note in JSON")
     good(has=("PAUSED", "waits for the disk"))

@@ -110,9 +110,10 @@ static void drop_key(struct api_call *call, struct val *map, const char *key)
 }
 
 /* Sets a new expression. Keys of the old document that have the same meaning as directives of the expression
- * are removed, so that they cannot contradict each other. Relative times are resolved now. */
+ * are removed, so that they cannot contradict each other. Relative times are resolved now, in `zone` unless
+ * the expression names another. */
 static enum err merge_expression(struct api_call *call, struct api *api, const struct val *expression,
-				 struct val *into)
+				 struct str zone, struct val *into)
 {
 	struct val_pair pairs[] = {
 		{ .key = STR("id"), .value = { .kind = VAL_STR, .str = STR("x") } },
@@ -121,7 +122,7 @@ static enum err merge_expression(struct api_call *call, struct api *api, const s
 	};
 	struct val alone = { .kind = VAL_MAP, .map = { pairs, ARRAY_LEN(pairs) } }, keys;
 	struct schedule_change read;
-	enum err e = schedule_change_read(call, api, &alone, true, &read);
+	enum err e = schedule_change_read_in(call, api, &alone, zone, &read);
 	if (!e)
 		e = json_read(read.text, call->arena, &keys, call->why);
 	if (e)
@@ -138,13 +139,24 @@ static enum err merge_expression(struct api_call *call, struct api *api, const s
 	return OK;
 }
 
+/* The zone in which the new expression of a schedule is read: that of the patch, else the one in force. */
+static struct str zone_for_edit(struct api *api, const struct read_sched *old, const struct val *patch)
+{
+	const struct val *given = val_get(patch, STR("timezone"));
+	struct rules rules;
+	memcpy(&rules, old->row.rules, sizeof rules);
+	return given && given->kind == VAL_STR
+		       ? given->str
+		       : intern_zone(daemon_intern(api_daemon(api)), rules.policy.zone);
+}
+
 static enum err merge_patch_document(struct api_call *call, struct api *api, const struct read_sched *old,
 				     const struct val *patch, struct val *ret)
 {
 	const struct val *expression = val_get(patch, STR("expression"));
 	enum err e = json_read(old->document, call->arena, ret, call->why);
 	if (!e && expression && expression->kind == VAL_STR)
-		e = merge_expression(call, api, expression, ret);
+		e = merge_expression(call, api, expression, zone_for_edit(api, old, patch), ret);
 	for (unsigned i = 0; !e && i < patch->map.n; i++)
 		if (!str_eq(patch->map.pair[i].key, STR("id")) && &patch->map.pair[i].value != expression)
 			document_set_key(call, ret, &patch->map.pair[i]);

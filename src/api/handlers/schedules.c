@@ -24,7 +24,7 @@ enum err handle_schedules(struct api_call *call, struct api *api)
 		if (e)
 			return e;
 		buf_add(&call->answer, i ? STR(",") : STR(""));
-		json_write_schedule(&call->answer, &page.item[i], &all, blocked, NULL);
+		json_write_schedule(&call->answer, api, &page.item[i], &all, blocked, NULL);
 	}
 	buf_add(&call->answer, STR("]"));
 	if (page.more && page.n)
@@ -63,7 +63,7 @@ enum err handle_schedule(struct api_call *call, struct api *api)
 		e = read_avoided(api_reader(api), s.row.sid, WALL_NEVER, &avoided, call->why);
 	if (e)
 		return e;
-	json_write_schedule(&call->answer, &s, &all, blocked, &avoided);
+	json_write_schedule(&call->answer, api, &s, &all, blocked, &avoided);
 	return OK;
 }
 

@@ -36,6 +36,7 @@ static void add_next(struct api_call *call, struct api *api, const struct engine
 		buf_addf(&call->answer, "%s{\"schedule\":", comma);
 		json_write_str(&call->answer, sched.id);
 		json_add_time(&call->answer, "due", s->next[i].due);
+		json_add_zone(&call->answer, api, &sched.row);
 		if (schedule_blocked(call, api, &sched, &blocked) == OK && blocked.n)
 			json_add_str(&call->answer, "blocked", blocked);
 		buf_addc(&call->answer, '}');

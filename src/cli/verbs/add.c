@@ -137,15 +137,22 @@ enum err verb_add(struct cli_call *call)
 	const struct arg *expression = op_arg(&call->args, "expression"), *id = op_arg(&call->args, "id");
 	char derived[DOC_ID_MAX + 1];
 	struct buf document = { 0 }, body = { 0 };
+	struct default_zone zone;
+	struct when when;
 	enum err e = check_action(call);
 	if (!e)
-		e = documents_check_expression(call, expression->text);
+		e = documents_check_expression(call, expression->text, &zone, &when);
 	if (e)
 		return e;
 	derive_id(call, derived);
 	buf_add(&document, STR("{\"id\":"));
 	json_write_str(&document, id->given ? id->text : str_of(derived));
 	write_keys(call, &document);
+	/* The zone is written into the schedule, so that no later change of a setting moves it. */
+	if (!when.zone_given && !op_arg(&call->args, "tz")->given) {
+		json_add_str(&document, "timezone", zone.name);
+		call->zone_why = zone.why;
+	}
 	buf_addc(&document, '}');
 	e = document.failed ? E_NOMEM : documents_check_text(call, buf_str(&document));
 	buf_addf(&body, "{\"update\":%s,\"derived\":%s,\"document\":",
@@ -164,12 +171,14 @@ enum err verb_edit(struct cli_call *call)
 	const struct arg *file = op_arg(&call->args, "file"), *when = op_arg(&call->args, "when");
 	struct buf body = { 0 };
 	_cleanup_(documents_free) struct documents docs = { 0 };
+	struct default_zone zone;
+	struct when parsed;
 	enum err e = OK;
 	if (!op_arg(&call->args, "schedule")->given)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "edit needs a SCHEDULE: %s",
 			       call->args.op->example);
 	if (when->given)
-		e = documents_check_expression(call, when->text);
+		e = documents_check_expression(call, when->text, &zone, &parsed);
 	if (!e && file->given)
 		e = documents_read_file(call, file->text.p, false, &docs);
 	if (e)
@@ -281,7 +290,8 @@ void show_added(struct cli_call *call, const struct val *v)
 	print(call->out, "%s: %s\n", val_text(call->arena, v, "id"), val_text(call->arena, v, "result"));
 	print_turn(call, v);
 	print_command(call, v);
-	print(call->out, "  zone        %s\n", zone);
+	print(call->out, "  zone        %s%s%s\n", zone, call->zone_why ? ", " : "",
+	      call->zone_why ? call->zone_why : "");
 	print(call->out, "  timeout     %s s; missed: %s; overlap: %s; 1 try + %s retries\n",
 	      val_text(call->arena, v, "timeout"), val_text(call->arena, v, "missed_schedule_policy"),
 	      val_text(call->arena, v, "overlap"), val_text(call->arena, v, "retries"));

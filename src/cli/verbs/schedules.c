@@ -73,18 +73,19 @@ static const char *schedule_note(struct cli_call *call, const struct val *s)
 
 void show_schedules(struct cli_call *call, const struct val *v)
 {
-	static const char *const heading[] = { "SCHEDULE", "STATE", "NEXT", "NOTE" };
+	static const char *const heading[] = { "SCHEDULE", "STATE", "NEXT", "ZONE", "NOTE" };
 	const struct val *list = val_get(v, STR("schedules"));
 	bool notes = false;
 	for (unsigned i = 0; list && i < list->list.n; i++)
 		notes |= schedule_note(call, &list->list.item[i]) != NULL;
-	_cleanup_(table_free) struct table t = table_new(notes ? 4 : 3, heading);
+	_cleanup_(table_free) struct table t = table_new(notes ? 5 : 4, heading);
 	for (unsigned i = 0; list && i < list->list.n; i++) {
 		const struct val *s = &list->list.item[i];
 		const char *note = schedule_note(call, s);
-		table_row(&t, (const char *[]){
-				      val_text(call->arena, s, "id"), val_text(call->arena, s, "state"),
-				      cli_time(call, val_text(call->arena, s, "next")), note ? note : "" });
+		table_row(&t,
+			  (const char *[]){ val_text(call->arena, s, "id"), val_text(call->arena, s, "state"),
+					    cli_time(call, val_text(call->arena, s, "next")),
+					    val_text(call->arena, s, "timezone"), note ? note : "" });
 	}
 	if (t.n > 1)
 		table_print(&t, call->out);
@@ -119,6 +120,9 @@ void show_schedule(struct cli_call *call, const struct val *v)
 	if (val_get(v, STR("blocked")))
 		print(call->out, "  blocked: %s\n", val_text(call->arena, v, "blocked"));
 	print(call->out, "  next: %s\n", next ? next : "-");
+	const char *from = val_text(call->arena, v, "timezone_from");
+	print(call->out, "  zone: %s%s\n", val_text(call->arena, v, "timezone"),
+	      from && !strcmp(from, "configuration") ? ", the setting `timezone` of the daemon" : "");
 	const struct val *avoided = val_get(v, STR("model_calls_avoided"));
 	if (avoided && avoided->integer)
 		print(call->out, "  model calls avoided: %lld\n", (long long)avoided->integer);

@@ -23,16 +23,17 @@ static void print_paused_notes(struct cli_call *call, const struct val *list)
 
 static void print_next(struct cli_call *call, const struct val *list)
 {
-	static const char *const heading[] = { "NEXT", "SCHEDULE", "BLOCKED" };
+	static const char *const heading[] = { "NEXT", "SCHEDULE", "ZONE", "BLOCKED" };
 	bool blocked = false;
 	for (unsigned i = 0; list && i < list->list.n; i++)
 		blocked |= val_get(&list->list.item[i], STR("blocked")) != NULL;
-	_cleanup_(table_free) struct table t = table_new(blocked ? 3 : 2, heading);
+	_cleanup_(table_free) struct table t = table_new(blocked ? 4 : 3, heading);
 	for (unsigned i = 0; list && i < list->list.n; i++) {
 		const struct val *s = &list->list.item[i];
 		const char *reason = val_text(call->arena, s, "blocked");
 		table_row(&t, (const char *[]){ cli_time(call, val_text(call->arena, s, "due")),
-						val_text(call->arena, s, "schedule"), reason ? reason : "" });
+						val_text(call->arena, s, "schedule"),
+						val_text(call->arena, s, "timezone"), reason ? reason : "" });
 	}
 	if (t.n > 1) {
 		print(call->out, "\n");

@@ -9,6 +9,20 @@
 #include <errno.h>
 #include <string.h>
 
+/* What the configuration says about expressions. */
+struct expression_config {
+	struct settings settings;
+	struct calendars calendars;
+};
+
+static enum err load_config(struct cli_call *call, struct expression_config *ret)
+{
+	enum err e = cli_expression_settings(call, &ret->settings);
+	if (!e)
+		ret->calendars = config_calendars(&ret->settings.config);
+	return e;
+}
+
 /* --- batch --- */
 
 static enum err read_answer_batch_line(const struct val *line, struct preview_query *q, struct why *why)
@@ -43,21 +57,24 @@ static enum err read_answer_batch_line(const struct val *line, struct preview_qu
 	return OK;
 }
 
-static void answer_batch_line(struct cli_call *call, struct str line, struct buf *out)
+static void answer_batch_line(struct cli_call *call, const struct expression_config *with, struct arena *a,
+			      struct str line, struct buf *out)
 {
-	struct preview_query q = {
-		.count = 5, .default_zone = STR("UTC"), .after_name = "after", .tz_name = "tz"
-	};
+	struct preview_query q = { .count = 5,
+				   .default_zone = with->settings.config.timezone,
+				   .calendars = &with->calendars,
+				   .after_name = "after",
+				   .tz_name = "tz" };
 	struct preview r = { 0 };
 	struct why why = { 0 };
 	struct val v;
 	struct str source = line;
-	enum err e = json_read(line, call->arena, &v, &why);
+	enum err e = json_read(line, a, &v, &why);
 	if (!e)
 		e = read_answer_batch_line(&v, &q, &why);
 	if (!e) {
 		source = q.expr;
-		e = preview_compute(&q, zoneinfo_source(call->zones), call->arena, &r, &why);
+		e = preview_compute(&q, zoneinfo_source(call->zones), a, &r, &why);
 	}
 	if (!e) {
 		buf_add(out, STR("{\"next\":"));
@@ -90,20 +107,23 @@ static enum err answer_batch(struct cli_call *call, struct str path)
 {
 	char *name = arena_dup(call->arena, path);
 	bool std = str_eq(path, STR("-"));
-	if (!name)
-		return E_NOMEM;
+	struct expression_config with;
+	enum err e = name ? load_config(call, &with) : E_NOMEM;
+	if (e)
+		return e;
 	FILE *in = std ? stdin : fopen(name, "re");
 	if (!in)
 		return why_set(call->why, E_IO, WHY_NOWHERE, "cannot read %.*s: %s", STR_SHORT(path),
 			       strerror(errno));
 	static char line[BATCH_LINE_BYTES_MAX];
+	_cleanup_(arena_free) struct arena own = { 0 };
 	_cleanup_(buf_free) struct buf out = { 0 };
 	for (size_t n; read_line(in, line, sizeof line, &n);) {
 		if (n > sizeof line)
 			buf_addf(&out, "{\"error\":\"a line can have at most %zu bytes\"}\n", sizeof line);
 		else
-			answer_batch_line(call, (struct str){ line, n }, &out);
-		arena_reset(call->arena);
+			answer_batch_line(call, &with, &own, (struct str){ line, n }, &out);
+		arena_reset(&own);
 		if (out.n > 65536) {
 			print_json(call->out, buf_str(&out));
 			out.n = 0;
@@ -129,6 +149,11 @@ static enum err print_preview(struct cli_call *call, unsigned count, bool all)
 	if (!expr->given)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s needs an expression, for example: %s",
 			       call->args.op->name, call->args.op->example);
+	struct expression_config with;
+	enum err e = load_config(call, &with);
+	if (e)
+		return e;
+	struct default_zone zone = cli_default_zone(call, &with.settings.config);
 	struct preview_query q = { .expr = expr->text,
 				   .tz = op_arg(&call->args, "tz")->text,
 				   .after = op_arg(&call->args, "after")->text,
@@ -136,13 +161,12 @@ static enum err print_preview(struct cli_call *call, unsigned count, bool all)
 				   .tz_name = "--tz",
 				   .id = op_arg(&call->args, "id")->text,
 				   .count = count,
-				   .default_zone = zoneinfo_local(call->zones),
-				   .default_why = zoneinfo_local_known(call->zones)
-							  ? "the zone of this machine"
-							  : "because the zone of this machine is not known" };
+				   .default_zone = zone.name,
+				   .default_why = zone.why,
+				   .calendars = &with.calendars };
 	struct preview r = { 0 };
 	call->source = q.expr;
-	enum err e = preview_compute(&q, zoneinfo_source(call->zones), call->arena, &r, call->why);
+	e = preview_compute(&q, zoneinfo_source(call->zones), call->arena, &r, call->why);
 	if (e)
 		return e;
 	preview_warn(&r, call->arena);

@@ -209,6 +209,10 @@ struct doc_list {
 must_check enum err doc_read(struct str source, const struct val *documents, const struct doc_env *env,
 			     struct arena *a, struct doc_list *ret, struct why *why);
 
+/* Reads an expression as that of a document: as when_parse, and its condition is checked, too. */
+must_check enum err doc_read_expression(struct str text, const struct when_env *env, struct arena *a,
+					struct when *ret, struct why *why);
+
 /* Writes the canonical text, a JSON map that doc_read reads as one schedule: keys in the order of their
  * table, no defaults, directives as keys. Equal schedules have equal texts. */
 void doc_write(const struct schedule_doc *d, struct buf *out);

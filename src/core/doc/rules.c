@@ -82,6 +82,7 @@ enum err doc_rules(const struct schedule_doc *d, const struct doc_names *names, 
 	p->backoff = d->retry.backoff;
 	p->action = actions[d->action.kind];
 	p->after = d->after.outcome;
+	p->default_zone = !d->when.zone_given;
 	p->priority = (int8_t)d->priority;
 	p->retries = (uint16_t)d->retry.count;
 	p->catch_up_limit = (uint16_t)d->catch_up_limit;

@@ -74,6 +74,24 @@ static enum err check_condition(struct doc_reader *r)
 			     expr_compile(text, &run_scope_names, r->keys.arena, &condition, r->keys.why));
 }
 
+enum err doc_read_expression(struct str text, const struct when_env *env, struct arena *a, struct when *ret,
+			     struct why *why)
+{
+	struct when when;
+	const struct expr *condition;
+	enum err e = when_parse(text, env, a, &when, why);
+	if (e)
+		return e;
+	struct str written = when.written.value[ACE_IF];
+	if (written.p)
+		e = expr_compile(written, &run_scope_names, a, &condition, why);
+	if (e && e != E_NOMEM && why)
+		why->at += (size_t)(written.p - text.p);
+	if (!e)
+		*ret = when;
+	return e;
+}
+
 /* The words of an expression with one space between them. */
 static char *join_words(struct arena *a, struct str form)
 {
@@ -88,15 +106,15 @@ static char *join_words(struct arena *a, struct str form)
 	return copy;
 }
 
-/* Replaces a relative form, such as "in 20 minutes", by its absolute form; a zone and an end that are part of
- * the phrase become directives. In a document the form is refused; the message has the form to write
- * instead. */
+/* Replaces a relative form, such as "in 20 minutes", by its absolute form; its zone, and an end that is part
+ * of the phrase, become directives. The zone does, too, if it is the default: a time that was resolved must
+ * not move with a setting. In a document the form is refused; the message has the form to write instead. */
 static enum err resolve_relative(struct doc_reader *r, struct when *w, const struct when_env *env)
 {
 	struct ace parts = w->written;
 	char time[ISO_SIZE];
 	parts.form = w->normalized;
-	if (w->zone_given)
+	if (w->zone_given || r->env->fresh)
 		parts.value[ACE_TZ] = w->zone_name;
 	if (w->rule.until != RULE_UNTIL_NEVER && !parts.value[ACE_UNTIL].p) {
 		char *until = arena_dup(r->keys.arena, str_of(iso_format_utc(w->rule.until, time)));

@@ -79,8 +79,8 @@ static bool same_times(const struct sched *s, const struct command *c)
 }
 
 /* The times change: no time at or before now fires any more. Times that are due but not recorded become
- * missed/edited first. */
-static void change_times(struct engine *e, struct sched *s, const struct command *c)
+ * missed/edited first. `left`: how many more times it may run. */
+static void change_times(struct engine *e, struct sched *s, const struct command *c, uint32_t left)
 {
 	bool enabled = s->row.flags & SCHED_ENABLED && !(s->row.flags & SCHED_PAUSED) && !s->range_reason;
 	struct wall last;
@@ -98,7 +98,7 @@ static void change_times(struct engine *e, struct sched *s, const struct command
 	r.close_range = s->range_reason;
 	r.row.after = c->after;
 	r.row.flags = (s->row.flags & ~(uint32_t)SCHED_ENABLED) | (c->enabled ? SCHED_ENABLED : 0);
-	r.row.left = c->max_runs;
+	r.row.left = left;
 	r.row.changed = e->now.wall;
 	r.row.high = e->now.wall.us > s->row.pruned_to.us
 			     ? e->now.wall
@@ -145,7 +145,7 @@ static void handle_put(struct engine *e, const struct command *c)
 	} else if (same_times(s, c)) {
 		change_policy(e, s, c);
 	} else {
-		change_times(e, s, c);
+		change_times(e, s, c, c->max_runs);
 	}
 }
 
@@ -475,6 +475,20 @@ static void handle_clock(struct engine *e, const struct command *c)
 	engine_reply_code(e, c->tag, REPLY_OK, 0, 0);
 }
 
+/* The zone of the configuration has changed, and the schedule follows it: that changes its times, as an edit
+ * of its zone would. Its old times are still known. */
+static void follow_zone(struct engine *e, struct sched *s, const struct command *c)
+{
+	struct command change = *c;
+	change.enabled = s->row.flags & SCHED_ENABLED;
+	change.after = s->row.after;
+	change.max_runs = rules_of(s)->max_runs;
+	if (clock_is_unsettled(e, s))
+		engine_reply_code(e, c->tag, REPLY_BUSY, c->sid, 0);
+	else
+		change_times(e, s, &change, s->row.left);
+}
+
 /* The same document was compiled again. If the old times were not valid, times are computed again from the
  * last record on, and missed ones are handled with the new rules. A changed agent alone changes no times. */
 static void handle_recompile(struct engine *e, const struct command *c)
@@ -482,6 +496,11 @@ static void handle_recompile(struct engine *e, const struct command *c)
 	struct sched *s = engine_sched(e, c->sid);
 	if (!s || s->removed || s->busy || !s->outdated) {
 		engine_reply_code(e, c->tag, s && s->busy ? REPLY_BUSY : REPLY_NOT_FOUND, c->sid, 0);
+		return;
+	}
+	bool other_zone = rules_of(s)->policy.zone != c->rules.policy.zone;
+	if (other_zone && !s->row.after && engine_times_valid(e, s)) {
+		follow_zone(e, s, c);
 		return;
 	}
 	struct st_req r = command_new_put(s, e->now.wall);

@@ -170,6 +170,12 @@ bool engine_times_valid(const struct engine *e, const struct sched *s)
 	       rules->policy.calendar < e->config.calendar_count;
 }
 
+/* Whether the schedule names its zone, or has that of the configuration. */
+static bool zone_in_force(const struct engine *e, const struct policy *p)
+{
+	return !p->default_zone || p->zone == (e->config.default_zone ? *e->config.default_zone : 0);
+}
+
 /* The fingerprint of the agent's present definition; 0: none. */
 static uint64_t agent_print(const struct engine *e, const struct policy *p)
 {
@@ -186,7 +192,8 @@ static void validate_rules(struct engine *e, struct sched *s)
 	const struct rules *rules = rules_of(s);
 	bool known = rules->policy.zone < e->config.zone_count;
 	s->zone = e->config.zones[known ? rules->policy.zone : 0];
-	bool holds = engine_times_valid(e, s) && rules->agent_print == agent_print(e, &rules->policy);
+	bool holds = engine_times_valid(e, s) && zone_in_force(e, &rules->policy) &&
+		     rules->agent_print == agent_print(e, &rules->policy);
 	set_outdated(e, s, !holds && !s->removed);
 }
 

@@ -121,6 +121,9 @@ struct engine_config {
 	unsigned catch_up_per_second;    /* starts of missed times per second */
 	const struct zone *const *zones; /* by policy.zone; [0] is always there */
 	unsigned zone_count;
+	/* The number of the zone of the configuration, in which schedules that name none are compiled. NULL:
+	 * it is [0]; a number that no rules have: it has none yet. */
+	const uint32_t *default_zone;
 	const struct days *calendars; /* by policy.calendar; [0] is empty */
 	unsigned calendar_count;
 	const uint64_t
@@ -142,8 +145,9 @@ void engine_step(struct engine *e, const struct event *ev, struct now now, struc
 /* When to step with EV_TICK if nothing else happens; <= now: at once. False: no tick is needed. */
 bool engine_next(const struct engine *e, struct now now, struct wall *ret);
 
-/* Iterates over the schedules whose rules are outdated: compiled by another version, for other zone data or
- * for another definition of their agent. Start with *at 0; returns a sid, or 0 at the end. */
+/* Iterates over the schedules whose rules are outdated: compiled by another version, for other zone data, for
+ * another zone of the configuration or for another definition of their agent. Start with *at 0; returns a
+ * sid, or 0 at the end. */
 uint64_t engine_outdated(const struct engine *e, uint32_t *at);
 bool engine_is_outdated(const struct engine *e, uint64_t sid);
 

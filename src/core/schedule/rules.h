@@ -35,9 +35,10 @@ enum news_kind {
 struct policy {
 	uint8_t missed, overlap, backoff;
 	uint8_t action : 2;
-	uint8_t after : 2;     /* enum after_outcome, for a follower */
-	uint8_t preconditions; /* bits, 1 << enum rn_ask */
-	uint8_t news;          /* bits, 1 << enum news_kind: the news that are wanted */
+	uint8_t after : 2;        /* enum after_outcome, for a follower */
+	uint8_t default_zone : 1; /* the document names no zone: `zone` is that of the configuration */
+	uint8_t preconditions;    /* bits, 1 << enum rn_ask */
+	uint8_t news;             /* bits, 1 << enum news_kind: the news that are wanted */
 	uint8_t agent_choice;
 	int8_t priority; /* -PRIORITY_MAX to PRIORITY_MAX; the largest first */
 	uint16_t retries, catch_up_limit;
@@ -55,8 +56,9 @@ struct hours {
 	uint16_t from, to, zone;
 };
 
-/* The bytes of sched_row.rules. They are outdated if the version, the zone data or the agent's definition has
- * changed since they were compiled. */
+/* The bytes of sched_row.rules. They are outdated if the version, the zone data, the zone of the
+ * configuration (for rules with policy.default_zone) or the agent's definition has changed since they were
+ * compiled. */
 struct rules {
 	uint16_t version; /* RULES_VERSION */
 	struct hours active;
@@ -65,7 +67,7 @@ struct rules {
 	struct policy policy;
 	uint32_t max_runs; /* max_runs of the document; sched_row.left counts down from it */
 };
-#define RULES_VERSION 3
+#define RULES_VERSION 4
 static_assert(sizeof(struct rules) <= STORE_RULES, "rules fit the store's row");
 
 /* The entries of the engine's tables to which the numbers in the rules refer. */

@@ -81,6 +81,11 @@ static enum err set_default_texts(const struct config_env *env, struct arena *a,
 	const char *home = directory_in(env, "HOME"), *share = directory_in(env, "XDG_DATA_HOME"),
 		   *runtime = directory_in(env, "XDG_RUNTIME_DIR");
 	char *path = NULL;
+	c->has_timezone = c->timezone.n > 0;
+	if (!c->has_timezone)
+		c->timezone = STR("UTC");
+	if (env->expressions_only)
+		return OK;
 	if (!c->data.n) {
 		if (!share && !home)
 			return why_set(
@@ -99,8 +104,6 @@ static enum err set_default_texts(const struct config_env *env, struct arena *a,
 			return E_NOMEM;
 		c->socket = str_of(path);
 	}
-	if (!c->timezone.n)
-		c->timezone = STR("UTC");
 	return OK;
 }
 
@@ -120,7 +123,7 @@ static enum err check_text(const struct config_env *env, const struct config *c,
 		if ((unsigned char)v.p[k] < 32 || v.p[k] == 127)
 			return why_set(why, E_INPUT, at, "%s must not contain control characters",
 				       s->key.name);
-	if (path && !str_starts(v, STR("/")))
+	if (path && v.n && !str_starts(v, STR("/")))
 		return why_set(why, E_INPUT, at, "%s must be an absolute path, not '%.*s'", s->key.name,
 			       STR_SHORT(v));
 	if (s->key.offset == IN_CONFIG(timezone) && zones_find(env->zones, v, &zone, &inner) != OK)

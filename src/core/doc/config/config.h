@@ -40,6 +40,7 @@ struct config_pass_env {
 
 struct config {
 	struct str data, socket, timezone;
+	bool has_timezone;        /* false: it is not set, and `timezone` is UTC for that reason */
 	struct str default_agent; /* empty: the only agent, if there is one */
 	int64_t slots, catch_up_per_second;
 	int64_t timeout_command, timeout_agent, timeout_request; /* seconds */
@@ -80,6 +81,9 @@ struct config_env {
 	struct str text;        /* the text of the file; positions are offsets in it */
 	const struct val *file; /* the list of its documents; NULL: there is no file */
 	const struct zone_source *zones;
+	/* The caller needs only the settings of expressions: data and socket may stay empty, so that a
+	 * machine without a home directory is no error. */
+	bool expressions_only;
 };
 
 /* source[i] becomes the source of config_settings[i]. `ret` points into `a` and into the texts that `env`
