@@ -23,6 +23,7 @@ struct api {
 	struct events *events;
 	int spare_fd; /* -1: none */
 	unsigned granted_pending;
+	struct granted_removals granted_removals;
 	struct {
 		uid_t uid;
 		char name[256];
@@ -59,6 +60,11 @@ struct events *api_events(struct api *a)
 struct zone_files *api_zone_files(struct api *a)
 {
 	return a->zone_files;
+}
+
+struct granted_removals *api_granted_removals(struct api *a)
+{
+	return &a->granted_removals;
 }
 
 unsigned *api_granted_pending(struct api *a)

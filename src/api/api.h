@@ -39,6 +39,14 @@ struct doc_env api_doc_env(const struct api_call *call, struct api *a);
 /* Counts the new schedules that runs have sent to the engine and that it has not answered yet. The handler
  * that sends them updates the counter. */
 unsigned *api_granted_pending(struct api *a);
+/* Schedules that runs have added and removed again; they count until then (api/grants.h). */
+struct granted_removals {
+	struct {
+		uint64_t maker; /* the schedule of the run */
+		struct wall until;
+	} item[GRANT_REMOVALS_MAX];
+};
+struct granted_removals *api_granted_removals(struct api *a);
 /* Identifying a caller needs a file descriptor. One is kept in reserve; it can be closed for this purpose
  * when the process has no other descriptor left. */
 bool api_close_spare_fd(struct api *a); /* false: there was none */

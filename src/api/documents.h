@@ -29,7 +29,6 @@ must_check enum err document_diff(struct api_call *call, struct str was, struct 
 
 /* The source of a schedule is the path of its file, "run SCHEDULE/RUN" if a run made it, or empty: the
  * command line. */
-#define SOURCE_BY_RUN "run "
 /* E_CONFLICT: `id` is defined in a file that still exists, and the change comes from elsewhere (`from`). */
 must_check enum err source_check(struct api_call *call, const char *what, struct str id,
 				 const struct source_row *old, struct str from);

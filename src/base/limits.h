@@ -151,6 +151,7 @@
 #define CALENDARS_MAX        4096      /* different sets of excluded days */
 #define NAMES_MAX            (1 << 20) /* agents, accounts and concurrency keys together */
 #define PUMP_SUBSCRIBERS_MAX 8         /* parts of the daemon that are called for every durable fact */
+#define GRANT_REMOVALS_MAX   1024      /* removed schedules that still count towards the grants of runs */
 #define PREPARE_THREADS      4         /* threads that prepare attempts */
 #define PREPARE_TASKS_MAX    256       /* tasks that wait for the prepare worker */
 #define PREPARE_RETRY_MS     100 /* the pause before a task that failed for lack of resources is retried */

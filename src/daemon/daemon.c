@@ -170,6 +170,7 @@ static enum err open_engine(struct daemon *d, struct why *why)
 		return e;
 	pump_subscribe(d->pump, recompile_happened, d);
 	pump_subscribe(d->pump, attempts_happened, d);
+	pump_subscribe(d->pump, makers_happened, d);
 	pump_subscribe(d->pump, problems_happened, d->problems);
 	return loop_new(&(struct loop_config){ .pump = d->pump,
 					       .store_fd = d->store->ops->fd(d->store),
@@ -256,6 +257,7 @@ enum err daemon_open(const struct daemon_options *o, struct daemon **ret, struct
 		return e;
 	}
 	pump_subscribe(d->pump, notifier_happened, d->notifier);
+	makers_check(d);
 	*ret = d;
 	return OK;
 }

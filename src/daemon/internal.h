@@ -80,6 +80,11 @@ struct daemon {
 					    CLOCK_CALM_SECONDS */
 	} clock_step;                    /* the last time the clock was set */
 
+	struct {
+		atomic_bool pending; /* a search is under way */
+		atomic_bool again;   /* the last one could not do everything */
+	} makers;
+
 	char restore_text[WHY_TEXT_MAX]; /* see daemon_restore_text; empty: the database was not restored */
 	bool restore_problem_open; /* an earlier start opened the problem "restored", and it is still open */
 };
@@ -113,6 +118,10 @@ void recompile_zones_read(void *ctx); /* runs on a thread of the prepare worker 
  * and readers of the store see the change. */
 void recompile_agent(struct daemon *d, const struct agent_row *changed);
 void recompile_happened(void *ctx, const struct pump_fact *f, const struct st_ack *ack);
+
+/* --- makers.c: schedules that runs have made end with the schedule of these runs --- */
+void makers_check(struct daemon *d);
+void makers_happened(void *ctx, const struct pump_fact *f, const struct st_ack *ack);
 
 /* --- health.c: logs failures, and reports them as problems --- */
 /* After every turn of the loop: see struct loop_config. */

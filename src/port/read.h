@@ -83,8 +83,9 @@ typedef enum err read_scheds_fn(struct reader *r, struct str after, unsigned lim
 /* The same, but only schedules whose pause has a note. */
 typedef enum err read_scheds_noted_fn(struct reader *r, struct str after, unsigned limit, struct arena *a,
 				      struct read_scheds *ret, struct why *why);
-/* The same, but only schedules whose source is `from`, or a file below `from` if `from` ends in '/'. In order
- * of (source, id), after `after` (NULL: from the first on). */
+/* The same, but only schedules whose source is `from` or, if `from` ends in '/' or in a blank, begins with
+ * it: a file below `from`, or a run (SOURCE_BY_RUN). In order of (source, id), after `after` (NULL: from the
+ * first on). */
 typedef enum err read_scheds_from_fn(struct reader *r, struct str from, const struct read_sched *after,
 				     unsigned limit, struct arena *a, struct read_scheds *ret,
 				     struct why *why);

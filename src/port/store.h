@@ -306,6 +306,7 @@ struct problem_change {
 };
 
 /* Where a schedule or definition was written: a file and a line, or who made it. For people only. */
+#define SOURCE_BY_RUN "run " /* before SCHEDULE/RUN, if a run made it */
 struct source_row {
 	struct str from; /* empty: the command line; p NULL, in a request: unchanged */
 	uint32_t line;

@@ -125,7 +125,7 @@ enum err handle_rm(struct api_call *call, struct api *api)
 	struct read_sched s;
 	enum err e = api_find_schedule(call, api, op_arg(&call->args, "schedule")->text, &s);
 	if (!e && call->caller_run)
-		e = grants_check_owner(call, api, &s);
+		e = grants_check_removal(call, api, &s);
 	if (!e)
 		e = source_check(call, "schedule", s.id, &s.source, STR(""));
 	return e ? e

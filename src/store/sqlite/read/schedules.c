@@ -200,7 +200,7 @@ enum err sqlite_read_scheds_from(struct reader *reader, struct str from, const s
 {
 	struct sqlite_reader *r = sqlite_reader_of(reader);
 	sqlite3_stmt *s = r->stmt[READ_SCHEDS_FROM];
-	bool below = from.n && from.p[from.n - 1] == '/';
+	bool below = from.n && (from.p[from.n - 1] == '/' || from.p[from.n - 1] == ' ');
 	/* A byte larger than any byte of UTF-8. */
 	const char *last = arena_printf(a, "%.*s%s", (int)from.n, from.p, below ? "\xff" : "");
 	if (!last)
