@@ -56,7 +56,7 @@ enum err schedule_blocked(struct api_call *call, struct api *api, const struct r
 	struct rules rules;
 	struct why why;
 	*ret = (struct str){ 0 };
-	memcpy(&rules, s->row.rules, sizeof rules);
+	rules_read(&s->row, &rules);
 	/* Only schedules with this precondition can be blocked, and they are few: the others need not be
 	 * read. */
 	if (!s->document.n || !(rules.policy.preconditions & 1u << ASK_HOOK))

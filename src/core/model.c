@@ -1,7 +1,12 @@
 /* The tables of words, and the search in them. */
 #include "core/model.h"
 
+#include "port/store.h"
+
 #include <stdio.h>
+
+static_assert((int)OUTCOME_COUNT == (int)STORE_OUTCOMES && (int)REASON_COUNT == (int)STORE_REASONS,
+	      "the store refuses rows with other numbers");
 
 const char *const backoff_words[] = {
 	[BACKOFF_EXPONENTIAL] = "exponential",

@@ -278,7 +278,7 @@ static void run_ended(struct problems *p, const struct pump_fact *f, bool remove
 static void schedule_changed(struct problems *p, const struct sched_row *row)
 {
 	struct rules rules;
-	memcpy(&rules, row->rules, sizeof rules);
+	rules_read(row, &rules);
 	unsigned most = rules.policy.max_failures;
 	if (!(row->flags & SCHED_PAUSED))
 		close_problem(p, BY_PAUSE, row->sid);

@@ -208,6 +208,9 @@ enum st_res {
 /* Requests of different lanes do not wait for each other. LANE_USER goes first, LANE_BULK last. */
 enum st_lane { LANE_USER, LANE_FINISH, LANE_CLAIM, LANE_BULK, LANES };
 
+/* How many outcomes and reasons there are (core/model.h); a row with another number is not valid. */
+enum { STORE_OUTCOMES = 5, STORE_REASONS = 40 };
+
 /* Why a run exists. */
 enum run_kind {
 	KIND_TIMER,    /* a nominal time */

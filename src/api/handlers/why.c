@@ -188,7 +188,7 @@ enum err handle_why(struct api_call *call, struct api *api)
 	struct schedule_times times = { .row = &s.row,
 					.machine_zone =
 						zones->find(zones->self, zoneinfo_local(call->zones)) };
-	memcpy(&times.rules, s.row.rules, sizeof times.rules);
+	rules_read(&s.row, &times.rules);
 	times.zone = find_zone(call, api, times.rules.policy.zone);
 	times.machine_zone = times.machine_zone ? times.machine_zone : times.zone;
 	e = read_time(call, &times, &t);
@@ -201,16 +201,20 @@ enum err handle_why(struct api_call *call, struct api *api)
 	if (e)
 		return e;
 	const struct rules *rules = &times.rules;
-	struct why_facts facts = { .rules = rules,
-				   .context = { times.zone, find_zone(call, api, rules->active.zone),
-						&tables.calendars[rules->policy.calendar] },
-				   .row = &s.row,
-				   .record = records.has_run ? &records.run : NULL,
-				   .range = records.has_range ? &records.range : NULL,
-				   .enabled = s.row.flags & SCHED_ENABLED,
-				   .paused = s.row.flags & SCHED_PAUSED,
-				   .removed = s.dropped.us != INT64_MAX,
-				   .now = clock_wall() };
+	struct why_facts facts = {
+		.rules = rules,
+		.context = { times.zone, find_zone(call, api, rules->active.zone),
+			     &tables.calendars[rules->policy.calendar < tables.calendar_count
+						       ? rules->policy.calendar
+						       : 0] },
+		.row = &s.row,
+		.record = records.has_run ? &records.run : NULL,
+		.range = records.has_range ? &records.range : NULL,
+		.enabled = s.row.flags & SCHED_ENABLED,
+		.paused = s.row.flags & SCHED_PAUSED,
+		.removed = s.dropped.us != INT64_MAX,
+		.now = clock_wall()
+	};
 	e = read_holds_of(call, api, &rules->policy, &s, &facts);
 	if (e)
 		return e;

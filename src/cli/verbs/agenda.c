@@ -99,7 +99,7 @@ static enum err print_agenda(struct cli_call *call, const struct agenda_query *q
 		print_list(call, q, agenda, list);
 	}
 	if (!all)
-		fputs("Nothing is due, ready, claimed or upcoming.\n", call->out);
+		print(call->out, "Nothing is due, ready, claimed or upcoming.\n");
 	return OK;
 }
 

@@ -80,7 +80,7 @@ static void print_published(struct cli_call *call, const struct task_call *t, co
 		print(call->out, "' in commit %.12s on %s%s\n", p->commit, p->origin ? "origin " : "",
 		      p->ref);
 	else
-		fputs("'\n", call->out);
+		print(call->out, "'\n");
 	if (p->missing)
 		print(stderr, "rota: warning: %s\n", p->missing);
 }
@@ -167,8 +167,8 @@ enum err verb_advance(struct cli_call *call)
 		return OK;
 	}
 	print_text(call->out, t.task);
-	fputs(": ", call->out);
+	print(call->out, ": ");
 	print_text(call->out, state->text);
-	fputs(repeated ? "; it repeats\n" : "\n", call->out);
+	print(call->out, "%s\n", repeated ? "; it repeats" : "");
 	return OK;
 }

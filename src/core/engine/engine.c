@@ -190,6 +190,8 @@ static uint64_t agent_print(const struct engine *e, const struct policy *p)
 static void validate_rules(struct engine *e, struct sched *s)
 {
 	const struct rules *rules = rules_of(s);
+	if (!rules_are_valid(rules)) /* of another version, or changed by another program */
+		memset(s->row.rules, 0, sizeof s->row.rules);
 	bool known = rules->policy.zone < e->config.zone_count;
 	s->zone = e->config.zones[known ? rules->policy.zone : 0];
 	bool holds = engine_times_valid(e, s) && zone_in_force(e, &rules->policy) &&

@@ -77,6 +77,12 @@ struct rules_context {
 	const struct days *excluded; /* days on which the schedule does not run */
 };
 
+/* Whether every value is one that the compiler of documents can have written. The bytes come from a file that
+ * another program may have changed. */
+bool rules_are_valid(const struct rules *r);
+/* The rules of a row; if they are not valid, rules that are outdated and give no time. */
+void rules_read(const struct sched_row *row, struct rules *ret);
+
 /* Why a nominal time never runs; REASON_NONE: it may run. */
 enum reason rules_bar(const struct rules *r, const struct rules_context *context, struct wall nominal);
 /* False if rules_bar returns REASON_NONE for every time. */

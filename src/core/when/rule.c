@@ -96,6 +96,39 @@ static bool same_cron(const struct cron *a, const struct cron *b)
 	       a->gap == b->gap && a->fold == b->fold;
 }
 
+static bool is_time(int64_t seconds)
+{
+	return seconds >= SECONDS_MIN && seconds <= SECONDS_MAX;
+}
+
+static bool cron_is_valid(const struct cron *c)
+{
+	return !(c->second & ~CRON_ALL_SIXTIES) && !(c->minute & ~CRON_ALL_SIXTIES) &&
+	       !(c->hour & ~CRON_ALL_HOURS) && !(c->mday & ~CRON_ALL_MDAYS) &&
+	       !(c->month & ~CRON_ALL_MONTHS) && !(c->wday & ~CRON_ALL_WDAYS) && c->gap <= GAP_SKIP &&
+	       c->fold <= FOLD_BOTH;
+}
+
+bool rule_is_valid(const struct rule *r)
+{
+	if ((r->from != RULE_FROM_ALWAYS && !is_time(r->from)) ||
+	    (r->until != RULE_UNTIL_NEVER && !is_time(r->until)))
+		return false;
+	switch (r->kind) {
+	case RULE_CRON:
+		return cron_is_valid(&r->cron);
+	case RULE_AT:
+		return is_time(r->at);
+	case RULE_EVERY:
+		return is_time(r->every.anchor) && r->every.interval > 0 && r->every.interval <= SECONDS_MAX;
+	case RULE_ORG:
+		return is_time(r->org.local) && r->org.count <= ORG_REPEAT_MAX && r->org.unit <= ORG_YEAR &&
+		       r->org.style <= ORG_RESTART;
+	default:
+		return false;
+	}
+}
+
 bool rule_same(const struct rule *a, const struct rule *b)
 {
 	if (a->kind != b->kind || a->jitter != b->jitter || (a->jitter && a->spread != b->spread) ||

@@ -38,6 +38,9 @@ must_check enum err rule_prev(const struct rule *r, const struct zone *z, struct
  */
 struct wall rule_due(const struct rule *r, const struct zone *z, struct wall nominal);
 
+/* Whether all values are within the bounds that the other functions rely on: the bytes may come from a file.
+ */
+bool rule_is_valid(const struct rule *r);
 /* Do both give the same times? Compares the fields, not the bytes. */
 bool rule_same(const struct rule *a, const struct rule *b);
 

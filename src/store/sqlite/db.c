@@ -1,6 +1,7 @@
 /* Opens connections, explains errors, and binds and steps statements. */
 #include "store/sqlite/db.h"
 #include "store/sqlite/file.h"
+#include "store/sqlite/rows.h"
 #include "sys/data_file.h"
 
 #include <errno.h>
@@ -16,7 +17,8 @@ static void explain(sqlite3 *db, const char *path, int rc, struct why *why)
 	int number = !has_errno ? 0 : errno ? errno : sqlite3_system_errno(db);
 	char text[128];
 	const char *reason = number ? strerror_r(number, text, sizeof text) : NULL;
-	why_write(why, WHY_NOWHERE, "%s: %s%s%s%s", path, sqlite3_errstr(rc), reason ? " (" : "",
+	why_write(why, WHY_NOWHERE, "%s: %s%s%s%s", path,
+		  rc == ROW_INVALID ? row_error() : sqlite3_errstr(rc), reason ? " (" : "",
 		  reason ? reason : "", reason ? ")" : "");
 }
 
@@ -58,6 +60,10 @@ static enum err open_database(const char *path, int flags, sqlite3 **ret, struct
 	int rc = sqlite3_open_v2(path, &db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
 	if (rc == SQLITE_OK) {
 		sqlite3_busy_timeout(db, STORE_BUSY_MS);
+		/* The file may have been written by somebody else: its schema calls no functions with side
+		 * effects, and no statement changes the schema behind SQLite's back. */
+		sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+		sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 		*ret = db;
 		return OK;
 	}

@@ -4,58 +4,69 @@
 
 static_assert(RUN_FINISHED == 3, "the queries below and 0001.sql use the number");
 
-static void fill_name(sqlite3_stmt *s, struct load_item *ret)
+static bool fill_name(sqlite3_stmt *s, struct load_item *ret)
 {
+	if (!row_is_valid(s, 0, ROW_NAME))
+		return false;
 	ret->name.kind = (uint8_t)sqlite3_column_int(s, 0);
 	ret->name.number = (uint32_t)sqlite3_column_int64(s, 1);
 	ret->name.text = text_read(s, 2);
+	return true;
 }
 
-static void fill_hold(sqlite3_stmt *s, struct load_item *ret)
+static bool fill_hold(sqlite3_stmt *s, struct load_item *ret)
 {
+	if (!row_is_valid(s, 0, ROW_HOLD))
+		return false;
 	ret->hold.key = (uint32_t)sqlite3_column_int64(s, 0);
 	ret->hold.reason = (uint16_t)sqlite3_column_int64(s, 1);
 	ret->hold.until.us = sqlite3_column_int64(s, 2);
+	return true;
 }
 
-static void fill_sched(sqlite3_stmt *s, struct load_item *ret)
+static bool fill_sched(sqlite3_stmt *s, struct load_item *ret)
 {
 	struct sched_record record;
-	sched_read(s, 0, &record);
+	if (!sched_read(s, 0, &record))
+		return false;
 	ret->sched = record.row;
 	ret->dropped = record.dropped;
-	ret->open = (uint16_t)sqlite3_column_int(s, SCHED_PARAMS);
+	ret->open =
+		(uint16_t)sqlite3_column_int(s, SCHED_PARAMS); /* the reason, the last column of a range */
+	return sqlite3_column_type(s, SCHED_PARAMS) == SQLITE_NULL ||
+	       row_is_valid_from(s, SCHED_PARAMS, ROW_RANGE, 4);
 }
 
-static void fill_run(sqlite3_stmt *s, struct load_item *ret)
+static bool fill_run(sqlite3_stmt *s, struct load_item *ret)
 {
-	run_read(s, 0, &ret->run);
+	return run_read(s, 0, &ret->run);
 }
 
-static void fill_end(sqlite3_stmt *s, struct load_item *ret)
+static bool fill_end(sqlite3_stmt *s, struct load_item *ret)
 {
-	run_read(s, 0, &ret->run);
 	ret->follower = (uint64_t)sqlite3_column_int64(s, RUN_PARAMS);
+	return run_read(s, 0, &ret->run);
 }
 
-static void fill_problem(sqlite3_stmt *s, struct load_item *ret)
+static bool fill_problem(sqlite3_stmt *s, struct load_item *ret)
 {
-	problem_row_read(s, 0, &ret->problem);
+	return problem_row_read(s, 0, &ret->problem);
 }
 
-static void fill_done(sqlite3_stmt *s, struct load_item *ret)
+static bool fill_done(sqlite3_stmt *s, struct load_item *ret)
 {
 	ret->done.last_run = (uint64_t)sqlite3_column_int64(s, 0);
 	ret->done.last_sid = (uint64_t)sqlite3_column_int64(s, 1);
 	ret->done.last_end = (uint64_t)sqlite3_column_int64(s, 2);
 	ret->done.restored.us = sqlite3_column_int64(s, 3);
 	ret->done.restored_run = (uint64_t)sqlite3_column_int64(s, 4);
+	return true;
 }
 
 /* In the order of enum load_kind. */
 static const struct {
 	const char *sql;
-	void (*read)(sqlite3_stmt *s, struct load_item *ret);
+	bool (*read)(sqlite3_stmt *s, struct load_item *ret); /* false: the row is not valid */
 } queries[] = {
 	[LOAD_NAME] = { "SELECT kind, number, text FROM name ORDER BY kind, number", fill_name },
 	[LOAD_HOLD] = { "SELECT key, reason, until FROM hold ORDER BY key", fill_hold },
@@ -94,7 +105,10 @@ static int run_query(sqlite3 *db, enum load_kind kind, load_fn *fn, void *ctx)
 		return rc;
 	while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
 		struct load_item item = { .kind = (uint8_t)kind };
-		queries[kind].read(s, &item);
+		if (!queries[kind].read(s, &item)) {
+			rc = ROW_INVALID;
+			break;
+		}
 		fn(ctx, &item);
 	}
 	sqlite3_finalize(s);

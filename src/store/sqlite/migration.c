@@ -2,6 +2,7 @@
 #include "store/sqlite/migration.h"
 #include "store/sqlite/db.h"
 #include "store/sqlite/schema.h"
+#include "store/sqlite/schema_check.h"
 
 #include <stdio.h>
 
@@ -28,7 +29,7 @@ enum err migration_check(sqlite3 *db, struct why *why)
 			       "%s has version %lld, and this rota knows versions up to %u; use the "
 			       "newer rota that wrote it",
 			       path, (long long)version, schema_version);
-	return OK;
+	return version ? schema_check(db, (unsigned)version, why) : OK;
 }
 
 static int apply_missing(sqlite3 *db)

@@ -6,6 +6,7 @@
 #include "store/sqlite/file.h"
 #include "store/sqlite/migration.h"
 #include "store/sqlite/restore_mark.h"
+#include "store/sqlite/rows.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -35,6 +36,10 @@ static enum err prepare_copy(const struct restore_request *q, const char *part, 
 	enum err e = db_open(part, SQLITE_OPEN_READWRITE, &db, why);
 	if (!e)
 		e = migration_run(db, why);
+	int bad = e ? SQLITE_OK : rows_check_all(db);
+	if (bad != SQLITE_OK)
+		e = why_set(why, E_INPUT, WHY_NOWHERE, "the backup cannot be used: %s",
+			    bad == ROW_INVALID ? row_error() : sqlite3_errstr(bad));
 	if (e) {
 		sqlite3_close(db);
 		return e;

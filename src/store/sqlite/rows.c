@@ -2,6 +2,8 @@
 #include "store/sqlite/rows.h"
 #include "store/sqlite/db.h"
 
+#include <stdio.h>
+
 void sched_bind(sqlite3_stmt *st, const struct sched_record *s)
 {
 	const struct sched_row *r = &s->row;
@@ -22,6 +24,173 @@ void run_bind(sqlite3_stmt *st, const struct run_row *r)
 		r->exit_code);
 }
 
+/* --- what a row may contain --- */
+
+/* The numbers that a column may have; `never`: WALL_NEVER, too. */
+struct column {
+	const char *name;
+	int64_t low, high;
+	bool never;
+};
+
+#define ANY_ID  0, INT64_MAX, false
+#define ANY_U32 0, UINT32_MAX, false
+#define ANY_U16 0, UINT16_MAX, false
+/* From the year 1 to the year 9999. */
+#define ANY_TIME     INT64_C(-62135596800000000), INT64_C(253402300799999999), true
+#define BELOW(count) 0, (count)-1, false
+#define NUMBER(low)  low, INT64_MAX, false
+
+static const struct column schedule_columns[] = {
+	{ "sid", NUMBER(1) },    { "after", ANY_ID },          { "seen", ANY_ID },
+	{ "rev", ANY_U32 },      { "flags", ANY_U32 },         { "left", ANY_U32 },
+	{ "failures", ANY_U32 }, { "owed", ANY_U32 },          { "owed_since", ANY_TIME },
+	{ "next", ANY_TIME },    { "high", ANY_TIME },         { "pruned_to", ANY_TIME },
+	{ "changed", ANY_TIME }, { "paused_until", ANY_TIME }, { "next_set_at", ANY_TIME },
+	{ "put_at", ANY_TIME },
+};
+
+static const struct column run_columns[] = {
+	{ "run", 1, (INT64_C(1) << 48) - 1, false },
+	{ "sid", NUMBER(1) },
+	{ "rev", ANY_U32 },
+	{ "attempt", ANY_U16 },
+	{ "reason", BELOW(STORE_REASONS) },
+	{ "kind", BELOW(RUN_KINDS) },
+	{ "state", BELOW(RUN_STATES) },
+	{ "outcome", BELOW(STORE_OUTCOMES) },
+	{ "uncounted", ANY_U16 },
+	{ "replaced", BELOW(RUN_STATES + 1) },
+	{ "missed", ANY_U32 },
+	{ "nominal", ANY_TIME },
+	{ "due", ANY_TIME },
+	{ "claimed", ANY_TIME },
+	{ "started", ANY_TIME },
+	{ "ended", ANY_TIME },
+	{ "retry_at", ANY_TIME },
+	{ "end", ANY_ID },
+	{ "fence", INT64_MIN, INT64_MAX, false },
+	{ "cost", NUMBER(-1) },
+	{ "tokens_in", NUMBER(-1) },
+	{ "tokens_out", NUMBER(-1) },
+	{ "exit_code", INT32_MIN, INT32_MAX, false },
+};
+
+static const struct column problem_columns[] = {
+	{ "number", NUMBER(1) },       { "count", ANY_U32 },  { "opened", ANY_TIME },
+	{ "last_reported", ANY_TIME }, { "acked", ANY_TIME }, { "closed", ANY_TIME },
+};
+
+static const struct column memory_columns[] = { { "number", NUMBER(1) },
+						{ "run", ANY_ID },
+						{ "at", ANY_TIME } };
+
+static const struct column message_columns[] = {
+	{ "number", 1, INT64_C(1) << 47, false },
+	{ "kind", 0, UINT8_MAX, false },
+	{ "state", BELOW(MESSAGE_STATES) },
+	{ "attempts", ANY_U32 },
+	{ "sid", ANY_ID },
+	{ "run", ANY_ID },
+	{ "problem", ANY_ID },
+	{ "joined", ANY_ID },
+	{ "receiver", INT64_MIN, INT64_MAX, false },
+	{ "at", ANY_TIME },
+	{ "tried_at", ANY_TIME },
+	{ "next", ANY_TIME },
+};
+
+static const struct column range_columns[] = {
+	{ "sid", NUMBER(1) },
+	{ "first", ANY_TIME },
+	{ "last", ANY_TIME },
+	{ "state", RUN_SKIPPED, RUN_MISSED, false },
+	{ "reason", BELOW(STORE_REASONS) },
+};
+
+static const struct column hold_columns[] = { { "key", ANY_U32 },
+					      { "reason", BELOW(STORE_REASONS) },
+					      { "until", ANY_TIME } };
+
+static const struct column news_columns[] = {
+	{ "number", NUMBER(1) }, { "what", 0, UINT8_MAX, false },
+	{ "attempt", ANY_U16 },  { "sid", ANY_ID },
+	{ "run", ANY_ID },       { "problem", ANY_ID },
+	{ "first", ANY_TIME },   { "last", ANY_TIME },
+};
+
+static const struct column name_columns[] = { { "kind", 0, UINT8_MAX, false }, { "number", ANY_U32 } };
+
+#define TABLE(name)                                                                                          \
+	{                                                                                                    \
+#name, name##_columns, ARRAY_LEN(name##_columns)                                             \
+	}
+static const struct table {
+	const char *name;
+	const struct column *column;
+	unsigned columns;
+} tables[ROW_TABLES] = {
+	[ROW_SCHEDULE] = TABLE(schedule), [ROW_RUN] = TABLE(run),         [ROW_PROBLEM] = TABLE(problem),
+	[ROW_MEMORY] = TABLE(memory),     [ROW_MESSAGE] = TABLE(message), [ROW_RANGE] = TABLE(range),
+	[ROW_HOLD] = TABLE(hold),         [ROW_NEWS] = TABLE(news),       [ROW_NAME] = TABLE(name),
+};
+
+static _Thread_local char bad_row[160];
+
+const char *row_error(void)
+{
+	return bad_row;
+}
+
+static bool is_valid(const struct column *c, int64_t value)
+{
+	return (value >= c->low && value <= c->high) || (c->never && value == INT64_MAX);
+}
+
+bool row_is_valid(sqlite3_stmt *st, int at, enum row_table which)
+{
+	return row_is_valid_from(st, at, which, 0);
+}
+
+bool row_is_valid_from(sqlite3_stmt *st, int at, enum row_table which, unsigned from)
+{
+	const struct table *t = &tables[which];
+	for (unsigned i = from; i < t->columns; i++, at++) {
+		const struct column *c = &t->column[i];
+		int64_t value = sqlite3_column_int64(st, at);
+		if (sqlite3_column_type(st, at) == SQLITE_INTEGER && is_valid(c, value))
+			continue;
+		snprintf(bad_row, sizeof bad_row,
+			 "the row of %s with %s %lld is not valid: %s is %lld, and may be from %lld to %lld",
+			 t->name, t->column[from].name,
+			 (long long)sqlite3_column_int64(st, at - (int)(i - from)), c->name, (long long)value,
+			 (long long)c->low, (long long)c->high);
+		return false;
+	}
+	return true;
+}
+
+int rows_check_all(sqlite3 *db)
+{
+	for (unsigned i = 0; i < ROW_TABLES; i++) {
+		char sql[512] = "SELECT ";
+		sqlite3_stmt *s = NULL;
+		for (unsigned k = 0; k < tables[i].columns; k++)
+			snprintf(sql + strlen(sql), sizeof sql - strlen(sql), "%s\"%s\"", k ? ", " : "",
+				 tables[i].column[k].name);
+		snprintf(sql + strlen(sql), sizeof sql - strlen(sql), " FROM %s", tables[i].name);
+		int rc = sqlite3_prepare_v2(db, sql, -1, &s, NULL);
+		while (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW)
+			rc = row_is_valid(s, 0, (enum row_table)i) ? SQLITE_OK : ROW_INVALID;
+		sqlite3_finalize(s);
+		if (rc != SQLITE_DONE)
+			return rc;
+	}
+	return SQLITE_OK;
+}
+
+/* --- reading --- */
+
 /* Reads one column after the other. */
 struct column_reader {
 	sqlite3_stmt *st;
@@ -38,8 +207,10 @@ static struct wall next_time(struct column_reader *c)
 	return (struct wall){ next_number(c) };
 }
 
-void sched_read(sqlite3_stmt *st, int at, struct sched_record *ret)
+bool sched_read(sqlite3_stmt *st, int at, struct sched_record *ret)
 {
+	if (!row_is_valid(st, at, ROW_SCHEDULE))
+		return false;
 	struct column_reader c = { st, at };
 	struct sched_row *r = &ret->row;
 	ret->found = true;
@@ -66,10 +237,13 @@ void sched_read(sqlite3_stmt *st, int at, struct sched_record *ret)
 	memset(r->rules, 0, STORE_RULES);
 	if (n)
 		memcpy(r->rules, rules, n);
+	return true;
 }
 
-void run_read(sqlite3_stmt *st, int at, struct run_row *ret)
+bool run_read(sqlite3_stmt *st, int at, struct run_row *ret)
 {
+	if (!row_is_valid(st, at, ROW_RUN))
+		return false;
 	struct column_reader c = { st, at };
 	ret->run = (uint64_t)next_number(&c);
 	ret->sid = (uint64_t)next_number(&c);
@@ -94,6 +268,7 @@ void run_read(sqlite3_stmt *st, int at, struct run_row *ret)
 	ret->tokens_in = next_number(&c);
 	ret->tokens_out = next_number(&c);
 	ret->exit_code = (int32_t)next_number(&c);
+	return true;
 }
 
 struct str text_read(sqlite3_stmt *st, int at)
@@ -104,8 +279,10 @@ struct str text_read(sqlite3_stmt *st, int at)
 	return (struct str){ p ? p : "", p ? (size_t)sqlite3_column_bytes(st, at) : 0 };
 }
 
-void problem_row_read(sqlite3_stmt *st, int at, struct problem_row *ret)
+bool problem_row_read(sqlite3_stmt *st, int at, struct problem_row *ret)
 {
+	if (!row_is_valid(st, at, ROW_PROBLEM))
+		return false;
 	struct column_reader c = { st, at };
 	ret->number = (uint64_t)next_number(&c);
 	ret->count = (uint32_t)next_number(&c);
@@ -118,10 +295,13 @@ void problem_row_read(sqlite3_stmt *st, int at, struct problem_row *ret)
 	ret->text = text_read(st, c.at++);
 	ret->by = text_read(st, c.at++);
 	ret->note = text_read(st, c.at);
+	return true;
 }
 
-void memory_row_read(sqlite3_stmt *st, int at, struct memory_row *ret)
+bool memory_row_read(sqlite3_stmt *st, int at, struct memory_row *ret)
 {
+	if (!row_is_valid(st, at, ROW_MEMORY))
+		return false;
 	struct column_reader c = { st, at };
 	ret->number = (uint64_t)next_number(&c);
 	ret->run = (uint64_t)next_number(&c);
@@ -129,10 +309,13 @@ void memory_row_read(sqlite3_stmt *st, int at, struct memory_row *ret)
 	ret->agent = text_read(st, c.at++);
 	ret->text = text_read(st, c.at++);
 	ret->tags = text_read(st, c.at);
+	return true;
 }
 
-void message_row_read(sqlite3_stmt *st, int at, struct message_row *ret)
+bool message_row_read(sqlite3_stmt *st, int at, struct message_row *ret)
 {
+	if (!row_is_valid(st, at, ROW_MESSAGE))
+		return false;
 	struct column_reader c = { st, at };
 	ret->number = (uint64_t)next_number(&c);
 	ret->kind = (uint8_t)next_number(&c);
@@ -150,4 +333,5 @@ void message_row_read(sqlite3_stmt *st, int at, struct message_row *ret)
 	ret->target = text_read(st, c.at++);
 	ret->body = text_read(st, c.at++);
 	ret->result = text_read(st, c.at);
+	return true;
 }

@@ -36,12 +36,37 @@ enum { SCHED_PARAMS = 18, RUN_PARAMS = 23, MEMORY_PARAMS = 6 };
  * statement has run. */
 void sched_bind(sqlite3_stmt *st, const struct sched_record *s);
 void run_bind(sqlite3_stmt *st, const struct run_row *r);
-/* Read the columns from `at` on. */
-void sched_read(sqlite3_stmt *st, int at, struct sched_record *ret);
-void run_read(sqlite3_stmt *st, int at, struct run_row *ret);
+/* Read the columns from `at` on. False: the row is not valid, and row_error says why. The file may have been
+ * written by another program. */
+must_check bool sched_read(sqlite3_stmt *st, int at, struct sched_record *ret);
+must_check bool run_read(sqlite3_stmt *st, int at, struct run_row *ret);
 /* The texts are valid until the statement is stepped or reset. */
-void problem_row_read(sqlite3_stmt *st, int at, struct problem_row *ret);
-void memory_row_read(sqlite3_stmt *st, int at, struct memory_row *ret);
-void message_row_read(sqlite3_stmt *st, int at, struct message_row *ret);
+must_check bool problem_row_read(sqlite3_stmt *st, int at, struct problem_row *ret);
+must_check bool memory_row_read(sqlite3_stmt *st, int at, struct memory_row *ret);
+must_check bool message_row_read(sqlite3_stmt *st, int at, struct message_row *ret);
 /* p NULL: the column is NULL. */
 struct str text_read(sqlite3_stmt *st, int at);
+
+/* The tables whose rows have numbers that must be within bounds. */
+enum row_table {
+	ROW_SCHEDULE,
+	ROW_RUN,
+	ROW_PROBLEM,
+	ROW_MEMORY,
+	ROW_MESSAGE,
+	ROW_RANGE,
+	ROW_HOLD,
+	ROW_NEWS,
+	ROW_NAME,
+	ROW_TABLES
+};
+/* Whether the columns from `at` on, in the order of the table's row, are within bounds. */
+must_check bool row_is_valid(sqlite3_stmt *st, int at, enum row_table which);
+/* The same without the first `from` columns of the table. */
+must_check bool row_is_valid_from(sqlite3_stmt *st, int at, enum row_table which, unsigned from);
+/* The result of a query with a row that is not valid; db_explain then gives the text of row_error. */
+#define ROW_INVALID SQLITE_MISMATCH
+/* What was wrong with the last row on this thread: its table, its key, the column and its value. */
+const char *row_error(void);
+/* Checks every row of a database with the current schema: SQLITE_OK, ROW_INVALID, or another error. */
+must_check int rows_check_all(sqlite3 *db);

@@ -1,7 +1,7 @@
 /* Reads agents, by name and as a list, and their state. */
 #include "store/sqlite/read/query.h"
 
-static bool read_agent_row(sqlite3_stmt *s, struct arena *a, void *item)
+static int read_agent_row(sqlite3_stmt *s, struct arena *a, void *item)
 {
 	struct read_agent *ret = item;
 	*ret = (struct read_agent){ .name = text_read(s, 0),
@@ -9,8 +9,8 @@ static bool read_agent_row(sqlite3_stmt *s, struct arena *a, void *item)
 				    .at = { sqlite3_column_int64(s, 2) },
 				    .text = text_read(s, 3),
 				    .source = { text_read(s, 4), (uint32_t)sqlite3_column_int64(s, 5) } };
-	return query_copy_text(a, &ret->name) && query_copy_text(a, &ret->text) &&
-	       query_copy_text(a, &ret->source.from);
+	return query_copied(query_copy_text(a, &ret->name) && query_copy_text(a, &ret->text) &&
+			    query_copy_text(a, &ret->source.from));
 }
 
 static const struct row_kind agent_kind = { sizeof(struct read_agent), read_agent_row, 3 };
@@ -54,12 +54,12 @@ enum err sqlite_read_agents(struct reader *reader, struct str after, unsigned li
 	return e;
 }
 
-static bool read_state_row(sqlite3_stmt *s, struct arena *a, void *item)
+static int read_state_row(sqlite3_stmt *s, struct arena *a, void *item)
 {
 	struct state_row *ret = item;
 	ret->rev = (uint32_t)sqlite3_column_int64(s, 0);
 	ret->text = text_read(s, 1);
-	return query_copy_text(a, &ret->text);
+	return query_copied(query_copy_text(a, &ret->text));
 }
 
 int query_state(struct sqlite_reader *r, struct str key, struct arena *a, struct state_row *ret)

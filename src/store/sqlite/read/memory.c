@@ -112,13 +112,14 @@ static bool write_query(struct buf *out, struct str agent, struct str text, bool
 
 /* --- answers --- */
 
-static bool read_memory_row(sqlite3_stmt *s, struct arena *a, void *item)
+static int read_memory_row(sqlite3_stmt *s, struct arena *a, void *item)
 {
 	struct read_memory *m = item;
-	memory_row_read(s, 0, &m->row);
+	if (!memory_row_read(s, 0, &m->row))
+		return ROW_INVALID;
 	m->schedule = text_read(s, MEMORY_PARAMS);
-	return query_copy_text(a, &m->row.agent) && query_copy_text(a, &m->row.text) &&
-	       query_copy_text(a, &m->row.tags) && query_copy_text(a, &m->schedule);
+	return query_copied(query_copy_text(a, &m->row.agent) && query_copy_text(a, &m->row.text) &&
+			    query_copy_text(a, &m->row.tags) && query_copy_text(a, &m->schedule));
 }
 
 static const struct row_kind memory_kind = { sizeof(struct read_memory), read_memory_row, 0 };

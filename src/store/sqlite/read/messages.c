@@ -4,9 +4,11 @@
 
 /* --- news --- */
 
-static bool read_news_row(sqlite3_stmt *s, struct arena *a, void *item)
+static int read_news_row(sqlite3_stmt *s, struct arena *a, void *item)
 {
 	(void)a;
+	if (!row_is_valid(s, 0, ROW_NEWS))
+		return ROW_INVALID;
 	*(struct news_row *)item = (struct news_row){ .number = (uint64_t)sqlite3_column_int64(s, 0),
 						      .what = (uint8_t)sqlite3_column_int(s, 1),
 						      .attempt = (uint16_t)sqlite3_column_int(s, 2),
@@ -15,7 +17,7 @@ static bool read_news_row(sqlite3_stmt *s, struct arena *a, void *item)
 						      .problem = (uint64_t)sqlite3_column_int64(s, 5),
 						      .first = { sqlite3_column_int64(s, 6) },
 						      .last = { sqlite3_column_int64(s, 7) } };
-	return true;
+	return SQLITE_OK;
 }
 
 enum err sqlite_read_news(struct reader *reader, unsigned limit, struct arena *a, struct read_news *ret,
@@ -38,12 +40,13 @@ enum err sqlite_read_news(struct reader *reader, unsigned limit, struct arena *a
 
 /* --- messages --- */
 
-static bool read_message_row(sqlite3_stmt *s, struct arena *a, void *item)
+static int read_message_row(sqlite3_stmt *s, struct arena *a, void *item)
 {
 	struct message_row *m = item;
-	message_row_read(s, 0, m);
-	return query_copy_text(a, &m->origin) && query_copy_text(a, &m->target) &&
-	       query_copy_text(a, &m->body) && query_copy_text(a, &m->result);
+	if (!message_row_read(s, 0, m))
+		return ROW_INVALID;
+	return query_copied(query_copy_text(a, &m->origin) && query_copy_text(a, &m->target) &&
+			    query_copy_text(a, &m->body) && query_copy_text(a, &m->result));
 }
 
 static const struct row_kind message_kind = { sizeof(struct message_row), read_message_row, 0 };

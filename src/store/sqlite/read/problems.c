@@ -3,12 +3,14 @@
 
 /* --- problems --- */
 
-static bool read_problem_row(sqlite3_stmt *s, struct arena *a, void *item)
+static int read_problem_row(sqlite3_stmt *s, struct arena *a, void *item)
 {
 	struct problem_row *p = item;
-	problem_row_read(s, 0, p);
-	return query_copy_text(a, &p->key) && query_copy_text(a, &p->subject) &&
-	       query_copy_text(a, &p->text) && query_copy_text(a, &p->by) && query_copy_text(a, &p->note);
+	if (!problem_row_read(s, 0, p))
+		return ROW_INVALID;
+	return query_copied(query_copy_text(a, &p->key) && query_copy_text(a, &p->subject) &&
+			    query_copy_text(a, &p->text) && query_copy_text(a, &p->by) &&
+			    query_copy_text(a, &p->note));
 }
 
 static const struct row_kind problem_kind = { sizeof(struct problem_row), read_problem_row, 0 };
@@ -52,14 +54,16 @@ enum err sqlite_read_problems(struct reader *reader, bool all, uint64_t before, 
 
 /* --- holds --- */
 
-static bool read_hold_row(sqlite3_stmt *s, struct arena *a, void *item)
+static int read_hold_row(sqlite3_stmt *s, struct arena *a, void *item)
 {
 	struct read_hold *h = item;
+	if (!row_is_valid(s, 0, ROW_HOLD))
+		return ROW_INVALID;
 	*h = (struct read_hold){ .row = { .key = (uint32_t)sqlite3_column_int64(s, 0),
 					  .reason = (uint16_t)sqlite3_column_int(s, 1),
 					  .until = { sqlite3_column_int64(s, 2) } },
 				 .note = text_read(s, 3) };
-	return query_copy_text(a, &h->note);
+	return query_copied(query_copy_text(a, &h->note));
 }
 
 enum err sqlite_read_holds(struct reader *reader, struct arena *a, struct read_holds *ret, struct why *why)

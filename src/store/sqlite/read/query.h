@@ -80,11 +80,16 @@ static inline int64_t cursor_before(uint64_t before)
 
 /* Copies the bytes of a text into the arena. False: no memory. */
 bool query_copy_text(struct arena *a, struct str *s);
+static inline int query_copied(bool copied)
+{
+	return copied ? SQLITE_OK : SQLITE_NOMEM;
+}
 
 /* How one row becomes an item of an answer. */
 struct row_kind {
-	size_t size;                                                /* of an item */
-	bool (*read)(sqlite3_stmt *s, struct arena *a, void *item); /* false: no memory */
+	size_t size; /* of an item */
+	/* SQLITE_OK, SQLITE_NOMEM or ROW_INVALID. */
+	int (*read)(sqlite3_stmt *s, struct arena *a, void *item);
 	int text; /* the column whose bytes READ_BYTES_MAX bounds; 0: none */
 };
 

@@ -155,8 +155,9 @@ bool query_copy_text(struct arena *a, struct str *s)
 int query_one(sqlite3_stmt *s, int bound, const struct row_kind *kind, struct arena *a, void *item)
 {
 	int rc = bound == SQLITE_OK ? sqlite3_step(s) : bound;
-	if (rc == SQLITE_ROW && !kind->read(s, a, item))
-		rc = SQLITE_NOMEM;
+	int read = rc == SQLITE_ROW ? kind->read(s, a, item) : SQLITE_OK;
+	if (read != SQLITE_OK)
+		rc = read;
 	return db_leave(s, rc);
 }
 
@@ -174,16 +175,16 @@ int query_list(sqlite3_stmt *s, int bound, unsigned limit, const struct row_kind
 		if (ret->more)
 			break;
 		char *item = (char *)ret->item + ret->n++ * kind->size;
-		rc = kind->read(s, a, item) ? SQLITE_OK : SQLITE_NOMEM;
+		rc = kind->read(s, a, item);
 	}
 	return db_leave(s, rc);
 }
 
-static bool read_text_row(sqlite3_stmt *s, struct arena *a, void *item)
+static int read_text_row(sqlite3_stmt *s, struct arena *a, void *item)
 {
 	struct str *ret = item;
 	*ret = text_read(s, 0);
-	return query_copy_text(a, ret);
+	return query_copied(query_copy_text(a, ret));
 }
 
 int query_first_text(sqlite3_stmt *s, struct arena *a, struct str *ret)

@@ -8,11 +8,10 @@ enum {
 	ALL_STATES = (1 << RUN_STATES) - 1,
 };
 
-static bool read_run_row(sqlite3_stmt *s, struct arena *a, void *item)
+static int read_run_row(sqlite3_stmt *s, struct arena *a, void *item)
 {
 	(void)a;
-	run_read(s, 0, item);
-	return true;
+	return run_read(s, 0, item) ? SQLITE_OK : ROW_INVALID;
 }
 
 static const struct row_kind run_kind = { sizeof(struct run_row), read_run_row, 0 };
@@ -72,7 +71,10 @@ static int add_runs(sqlite3_stmt *s, struct read_runs *list, unsigned limit)
 		list->more = list->n == limit;
 		if (list->more)
 			break;
-		run_read(s, 0, &list->item[list->n++]);
+		if (!run_read(s, 0, &list->item[list->n++])) {
+			rc = ROW_INVALID;
+			break;
+		}
 	}
 	return db_looked(db_leave(s, rc));
 }
@@ -225,7 +227,9 @@ static int find_range(struct sqlite_reader *r, uint64_t sid, struct wall nominal
 	DB_BIND(s, (int64_t)sid, nominal.us);
 	int rc = sqlite3_step(s);
 	*found = rc == SQLITE_ROW;
-	if (*found)
+	if (*found && !row_is_valid(s, 0, ROW_RANGE))
+		rc = ROW_INVALID;
+	else if (*found)
 		*ret = (struct range_row){ .sid = (uint64_t)sqlite3_column_int64(s, 0),
 					   .first = { sqlite3_column_int64(s, 1) },
 					   .last = { sqlite3_column_int64(s, 2) },

@@ -1,12 +1,13 @@
 /* Reads schedules with their documents: by number, by id, as lists. */
 #include "store/sqlite/read/query.h"
 
-static bool read_sched_row(sqlite3_stmt *s, struct arena *a, void *item)
+static int read_sched_row(sqlite3_stmt *s, struct arena *a, void *item)
 {
 	struct read_sched *ret = item;
 	struct sched_record record = { 0 };
 	int at = SCHED_PARAMS;
-	sched_read(s, 0, &record);
+	if (!sched_read(s, 0, &record))
+		return ROW_INVALID;
 	*ret = (struct read_sched){ .row = record.row, .put_at = record.put_at, .dropped = WALL_NEVER };
 	if (record.dropped)
 		ret->dropped.us = sqlite3_column_int64(s, SCHED_PARAMS - 2);
@@ -16,14 +17,16 @@ static bool read_sched_row(sqlite3_stmt *s, struct arena *a, void *item)
 	at += 2;
 	ret->note = text_read(s, at++);
 	ret->open = sqlite3_column_type(s, at) != SQLITE_NULL;
+	if (ret->open && !row_is_valid_from(s, at, ROW_RANGE, 1))
+		return ROW_INVALID;
 	if (ret->open)
 		ret->range = (struct range_row){ .sid = record.row.sid,
 						 .first = { sqlite3_column_int64(s, at) },
 						 .last = { sqlite3_column_int64(s, at + 1) },
 						 .state = (uint8_t)sqlite3_column_int(s, at + 2),
 						 .reason = (uint16_t)sqlite3_column_int(s, at + 3) };
-	return query_copy_text(a, &ret->id) && query_copy_text(a, &ret->document) &&
-	       query_copy_text(a, &ret->source.from) && query_copy_text(a, &ret->note);
+	return query_copied(query_copy_text(a, &ret->id) && query_copy_text(a, &ret->document) &&
+			    query_copy_text(a, &ret->source.from) && query_copy_text(a, &ret->note));
 }
 
 static const struct row_kind sched_kind = { sizeof(struct read_sched), read_sched_row, SCHED_PARAMS + 1 };

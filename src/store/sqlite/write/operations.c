@@ -19,8 +19,8 @@ int operation_read_schedule(struct operation *o, uint64_t sid)
 	sqlite3_stmt *s = o->sql->stmt[SQL_SCHED_GET];
 	DB_BIND(s, sid);
 	int rc = sqlite3_step(s);
-	if (rc == SQLITE_ROW)
-		sched_read(s, 0, &o->sched);
+	if (rc == SQLITE_ROW && !sched_read(s, 0, &o->sched))
+		rc = ROW_INVALID;
 	return db_looked(db_leave(s, rc));
 }
 
@@ -29,8 +29,8 @@ int operation_read_run(struct operation *o, enum write_statement which, bool *fo
 	sqlite3_stmt *s = o->sql->stmt[which];
 	int rc = sqlite3_step(s);
 	*found = rc == SQLITE_ROW;
-	if (*found)
-		run_read(s, 0, ret);
+	if (*found && !run_read(s, 0, ret))
+		rc = ROW_INVALID;
 	return db_looked(db_leave(s, rc));
 }
 

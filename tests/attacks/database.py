@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""Attacks by databases: backups and databases with triggers, views and tables of somebody else, and with rows whose
+numbers are out of bounds. Each gets a message about what is wrong, and crashes nothing.
+
+usage: database.py ROTA          (with ROTA_ATTACK_ALL=1 every number of every table, which takes minutes)
+"""
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from checks import check  # noqa: E402
+from rig import NoAnswer, Refused, Rig, run_parts, wait_until  # noqa: E402
+
+ROTA = os.path.abspath(sys.argv[1])
+VERBS = (("runs",), ("show", "r1"), ("why", "a"))
+PATHS = ("/status", "/schedules", "/schedules/a", "/schedules/b", "/schedules/a/why", "/runs", "/runs?failed=true", "/runs?schedule=a",
+         "/runs/r1", "/problems?all=true", "/problems/900", "/agents", "/memory?agent=x", "/memory/search?agent=x&words=t",
+         "/state?agent=x", "/messages", "/messages/1", "/notify", "/logs/a")
+
+
+def alone(rig, *argv):
+    return subprocess.run([ROTA, *argv, "--data", rig.data], capture_output=True, text=True, timeout=60, env=rig.env, check=False)
+
+
+def change(path, script):
+    db = sqlite3.connect(path)
+    try:
+        db.executescript(script)
+    finally:
+        db.close()
+
+
+def filled(rig):
+    """A database with rows in every table."""
+    rig.start()
+    rig.add({"id": "a", "expression": "0 0 1 1 *", "action": {"type": "command", "command": ["false"]}})
+    rig.add({"id": "b", "after": {"schedule": "a", "outcome": "any"}, "action": {"type": "command", "command": ["true"]}})
+    rig.ask("PUT", "/notify", {"notify": {"to": [{"type": "command", "command": ["false"]}]}})
+    rig.ask("POST", "/schedules/a/run", {})
+    wait_until(30, lambda: [r for r in rig.runs() if r["state"] == "finished" and r["schedule"] == "b"])
+    wait_until(30, lambda: rig.ask("GET", "/messages")["messages"])
+    rig.ask("POST", "/pause", {"all": True, "note": "x"})
+    rig.ask("POST", "/memory", {"agent": "x", "text": "t"})
+    rig.ask("PATCH", "/state", {"agent": "x", "patch": {"k": 1}})
+    rig.stop()
+    change(os.path.join(rig.data, "rota.db"), "PRAGMA journal_mode = DELETE; INSERT INTO range VALUES (1, 1000000, 2000000, 4, 1);"
+           "INSERT INTO news (what, attempt, sid, run, problem, first, last) VALUES (1, 1, 1, 1, 0, 0, 0);"
+           "INSERT INTO problem (number, key, text, count, opened, last_reported, acked, closed) VALUES"
+           " (900, 'k', 't', 1, 1, 1, 9223372036854775807, 9223372036854775807);"
+           "UPDATE meta SET value = 900 WHERE key = 'last_problem'")
+    return os.path.join(rig.data, "rota.db")
+
+
+def refused(rig, path, what, *words):
+    """The restore and the start refuse the file, and say why."""
+    r = alone(rig, "restore", path)
+    check(r.returncode == 2 and all(w in r.stderr for w in words), f"restore: {what}", r)
+    shutil.copy(path, os.path.join(rig.data, "rota.db"))
+    r = rig.serve_once()
+    check(r.returncode in (1, 2) and all(w in r.stderr for w in words), f"serve: {what}", r)
+
+
+def schema():
+    with Rig(ROTA) as rig:
+        good = filled(rig)
+        changes = {
+            "a trigger": ("CREATE TRIGGER evil AFTER UPDATE ON meta BEGIN UPDATE document SET body = 'x'; END", "trigger evil"),
+            "a view": ("CREATE VIEW evil AS SELECT 1", "view evil"),
+            "a table": ("CREATE TABLE evil (a)", "table evil"),
+            "an index": ("CREATE INDEX evil ON run (cost)", "index evil"),
+            "a column": ("ALTER TABLE run ADD COLUMN evil INTEGER", "table run"),
+            "a missing index": ("DROP INDEX run_open", "index run_open"),
+            "a missing table": ("DROP TABLE news", "table news"),
+            "another trigger of the same name": ("DROP TRIGGER memory_added; CREATE TRIGGER memory_added AFTER INSERT ON memory"
+                                                 " BEGIN SELECT 1; END", "trigger memory_added"),
+        }
+        copy = os.path.join(rig.dir, "evil.db")
+        keep = os.path.join(rig.dir, "good.db")
+        shutil.copy(good, keep)
+        for what, (sql, word) in changes.items():
+            shutil.copy(keep, copy)
+            change(copy, sql)
+            refused(rig, copy, what, word)
+        shutil.copy(keep, os.path.join(rig.data, "rota.db"))
+        r = alone(rig, "restore", keep)
+        check(r.returncode == 0, "the database itself can be restored", r)
+        check(rig.start(), "and used")
+
+
+def rows():
+    """The rows that were reported: reason 65535 crashed `rota runs`, a blob of 0xff the daemon's start."""
+    with Rig(ROTA) as rig:
+        good = filled(rig)
+        copy, keep = os.path.join(rig.dir, "evil.db"), os.path.join(rig.dir, "good.db")
+        shutil.copy(good, keep)
+        shutil.copy(keep, copy)
+        change(copy, "UPDATE run SET reason = 65535 WHERE run = 1")
+        r = alone(rig, "restore", copy)
+        check(r.returncode == 2 and "row of run with run 1" in r.stderr and "reason is 65535" in r.stderr,
+              "a backup with a bad row is refused", r)
+        shutil.copy(copy, good)
+        rig.start()
+        r = rig.cli("runs")
+        check(r.returncode == 1 and "reason is 65535" in r.stderr, "a bad row that is read is a message about that row", r)
+        check(rig.cli("ls").returncode == 0, "the rest can be read")
+        rig.stop()
+        shutil.copy(keep, good)
+        change(good, f"UPDATE schedule SET rules = x'{'ff' * 192}'")
+        check(rig.start(), "rules that are not valid do not stop the daemon")
+        rig.ask("POST", "/resume", {"all": True})
+        check(wait_until(30, lambda: rig.ask("GET", "/schedules/a").get("next")), "they are compiled again from the document")
+
+
+NUMBERS = {"schedule": ("sid", "after", "seen", "rev", "flags", "left", "failures", "owed", "owed_since", "next", "high", "pruned_to",
+                        "changed", "paused_until", "next_set_at", "put_at"),
+           "run": ("run", "sid", "rev", "attempt", "reason", "kind", "state", "outcome", "uncounted", "replaced", "missed", "nominal",
+                   "due", "claimed", "started", "ended", "retry_at", '"end"', "fence", "cost", "tokens_in", "tokens_out", "exit_code"),
+           "problem": ("number", "count", "opened", "last_reported", "acked", "closed"), "memory": ("number", "run", "at"),
+           "message": ("number", "kind", "state", "attempts", "sid", "run", "problem", "joined", "receiver", "at", "tried_at", "next"),
+           "range": ("sid", "first", "last", "state", "reason"), "hold": ("key", "reason", "until"),
+           "news": ("what", "attempt", "sid", "run", "problem", "first", "last"), "name": ("kind", "number")}
+# The numbers of words and bits, by which tables are indexed, and a time.
+SHORT = {("run", c) for c in ("reason", "kind", "state", "outcome", "replaced", "nominal")} | {
+    ("schedule", "flags"), ("schedule", "next"), ("message", "number"), ("message", "kind"), ("message", "state"), ("news", "what"),
+    ("range", "state"), ("range", "reason"), ("hold", "reason"), ("name", "kind"), ("problem", "opened"), ("memory", "at")}
+VALUES = (-1, 255, 65535, 1 << 31, (1 << 62) + 1, -(1 << 63) + 1, (1 << 63) - 1)
+
+
+def numbers(part, parts):
+    """One number after the other is set to an extreme value in all rows of its table: no crash, whatever is asked."""
+    with Rig(ROTA) as rig:
+        good = filled(rig)
+        keep = os.path.join(rig.dir, "good.db")
+        shutil.copy(good, keep)
+        columns = [(t, c) for t, cs in NUMBERS.items() for c in cs if (t, c) in SHORT or os.environ.get("ROTA_ATTACK_ALL")]
+        for i, (table, column) in enumerate(columns):
+            if i % parts != part:
+                continue
+            value = VALUES[i % len(VALUES)]
+            for suffix in ("-wal", "-shm"):
+                os.path.exists(good + suffix) and os.unlink(good + suffix)
+            shutil.copy(keep, good)
+            try:
+                change(good, f"UPDATE {table} SET {column} = {value}")
+            except sqlite3.IntegrityError:
+                continue
+            what = f"{table}.{column} = {value}"
+            if not rig.start():
+                code = rig.reap()
+                check(code in (1, 2) and "is not valid" in rig.log_text(), f"{what}: refused with a message", rig.log_text()[-300:])
+                open(rig.log, "w").close()
+                continue
+            for path in PATHS:
+                try:
+                    rig.ask("GET", path)
+                except Refused:
+                    pass
+                except NoAnswer as e:
+                    check(False, f"{what}: GET {path}", e)
+            for argv in VERBS:
+                r = rig.cli(*argv)
+                check(r.returncode >= 0 and "Sanitizer" not in r.stderr, f"{what}: rota {' '.join(argv)}", r)
+            check(rig.daemon.poll() is None, f"{what}: the daemon lives", rig.log_text()[-500:])
+            if rig.daemon.poll() is None:
+                rig.stop()
+            else:
+                rig.reap()
+
+
+def numbers_0():
+    numbers(0, 3)
+
+
+def numbers_1():
+    numbers(1, 3)
+
+
+def numbers_2():
+    numbers(2, 3)
+
+
+sys.exit(run_parts([schema, rows, numbers_0, numbers_1, numbers_2], sys.argv[2:], 4))
