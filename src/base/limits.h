@@ -74,18 +74,18 @@
 	(4 << 20) /* bytes that rendering all templates of an attempt may write and allocate */
 
 /* The engine */
-#define STEP_DUE_MAX     256    /* due entries handled in one step */
-#define STEP_FIX_MAX     64     /* schedules re-examined in one step after the clock went back */
-#define CLAIMS_MAX       4096   /* claims and ranges that the store has not answered yet */
-#define LAUNCHES_MAX     64     /* starts that the runner has not answered yet */
-#define QUEUE_ALL_MAX    100    /* runs of one schedule that wait for another under overlap queue_all */
-#define CATCH_UP_MAX     1000   /* the largest catch_up_limit: missed occurrences that are run late */
-#define CATCH_UP_DEFAULT 100    /* catch_up_limit where a schedule sets none */
-#define FOLLOW_CHAIN_MAX 10000  /* schedules in one chain of `after` */
-#define RUNS_OPEN_MAX    1000   /* unfinished runs of one schedule; more are skipped, with reason overlap */
-#define OWED_MAX         100000 /* missed occurrences counted for the context of the next run */
-#define STRETCH_MAX      4096   /* occurrences examined to settle them with one record */
-#define GRACE_SECONDS    60     /* without WINDOW: an occurrence that is later than this is missed */
+#define STEP_DUE_MAX     256   /* due entries handled in one step */
+#define STEP_FIX_MAX     64    /* schedules re-examined in one step after the clock went back */
+#define CLAIMS_MAX       4096  /* claims and ranges that the store has not answered yet */
+#define LAUNCHES_MAX     64    /* starts that the runner has not answered yet */
+#define QUEUE_ALL_MAX    100   /* runs of one schedule that wait for another under overlap queue_all */
+#define CATCH_UP_MAX     1000  /* the largest catch_up_limit: missed occurrences that are run late */
+#define CATCH_UP_DEFAULT 100   /* catch_up_limit where a schedule sets none */
+#define FOLLOW_CHAIN_MAX 10000 /* schedules in one chain of `after` */
+#define RUNS_OPEN_MAX    1000  /* unfinished runs of one schedule; more are skipped, with reason overlap */
+#define OWED_MAX         10000 /* missed occurrences counted for the next run */
+#define STRETCH_MAX      4096  /* occurrences examined to settle them with one record */
+#define GRACE_SECONDS    60    /* without WINDOW: an occurrence that is later than this is missed */
 /* The longest wait between two attempts. A provider's rate limit may last a week; a longer wait means a wrong
  * clock. */
 #define RETRY_SECONDS_MAX     (8 * 86400)

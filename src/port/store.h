@@ -238,8 +238,8 @@ struct sched_row {
 	uint32_t rev;   /* grows with every change by a person or a document, not with runs */
 	uint32_t flags; /* bits of the engine's enum sched_flag */
 	uint32_t left;  /* runs left of max_runs; UINT32_MAX: no limit */
-	uint32_t failures; /* failed runs in a row */
-	uint32_t owed;     /* missed times that the next regular run must be informed of (execute_next) */
+	uint32_t failures;        /* failed runs in a row */
+	uint32_t owed;            /* missed times of which the next run must be informed */
 	struct wall owed_since;   /* the first of them */
 	struct wall next;         /* the next nominal time; WALL_NEVER: none */
 	struct wall high;         /* the timer claims no nominal time at or before this */

@@ -190,13 +190,7 @@ void due_open_range(struct engine *e, struct sched *s, struct wall first, enum r
 	engine_submit_store(e, &r, FOR_OPEN, 0, 0, s);
 }
 
-/* True if the next regular run must be informed of this missed time (execute_next). */
-static bool is_owed(const struct sched *s, enum run_state state, enum reason reason)
-{
-	return state == RUN_MISSED && policy_of(s)->missed == MISSED_EXECUTE_NEXT &&
-	       reason != REASON_WINDOW_CLOSED;
-}
-
+/* The next run is informed of this missed time. */
 static void add_owed(struct row_move *move, struct wall nominal)
 {
 	if (!move->owed)
@@ -215,7 +209,7 @@ void due_record_range(struct engine *e, struct sched *s, struct wall last, enum 
 	r.move = due_keep_row(s);
 	r.move.next = due_next(s, last);
 	r.move.high = last;
-	if (is_owed(s, state, reason))
+	if (state == RUN_MISSED)
 		for (struct wall t = s->next_try; t.us <= last.us && r.move.owed < OWED_MAX;
 		     t = due_next(s, t))
 			add_owed(&r.move, t);
@@ -312,9 +306,9 @@ void due_record(struct engine *e, struct sched *s, struct wall nominal, const st
 		r.move = move_past(s, nominal, end);
 		if (!refused && s->row.left != UINT32_MAX)
 			r.move.left--;
-		if (end && is_owed(s, state, reason))
+		if (end && state == RUN_MISSED)
 			add_owed(&r.move, nominal);
-		if (!refused && (kind == KIND_TIMER || kind == KIND_AFTER) && s->row.owed) {
+		if (!refused && s->row.owed) {
 			r.run.missed = s->row.owed;
 			r.move.owed = 0;
 			r.move.owed_since = (struct wall){ 0 };

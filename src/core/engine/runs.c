@@ -447,6 +447,8 @@ static void handle_started(struct engine *e, struct run *r)
 	r->row.attempt = r->attempt;
 	r->row.started = e->now.wall;
 	r->row.state = RUN_CLAIMED;
+	r->row.outcome = OUTCOME_NONE; /* the end of the attempt before is not the end of this one */
+	r->row.reason = REASON_NONE;
 	struct st_req q = runs_new_request(r, ST_STARTED, LANE_FINISH);
 	q.news = news_of_start(policy_of(runs_sched(e, r)));
 	engine_submit_store(e, &q, FOR_RUN, r->row.run, 0, runs_sched(e, r));

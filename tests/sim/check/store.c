@@ -547,6 +547,11 @@ void observe_submit(struct check *c, const struct st_req *q)
 	case ST_VERDICT:
 		check_verdict(c, q);
 		break;
+	case ST_STARTED:
+		if (q->run.outcome || q->run.reason)
+			check_fail(c, "run %llu: the start of attempt %u carries the end of another",
+				   (unsigned long long)q->run.run, q->run.attempt);
+		break;
 	case ST_FINISH:
 		check_finish(c, q);
 		break;

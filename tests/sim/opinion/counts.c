@@ -12,18 +12,11 @@ static bool is_regular(const struct run_row *r)
 	return r->kind == KIND_TIMER || r->kind == KIND_CATCH_UP || r->kind == KIND_AFTER;
 }
 
-/* --- missed times that the next run must be told (execute_next) --- */
-
-static bool is_owed(const struct opinion_sched *s, unsigned state, unsigned reason)
-{
-	return state == RUN_MISSED && s->rules.policy.missed == MISSED_EXECUTE_NEXT &&
-	       reason != REASON_WINDOW_CLOSED;
-}
+/* --- missed times that the next run must be told --- */
 
 void judge_told(struct opinion *o, const struct opinion_sched *s, const struct run_row *r)
 {
-	bool told = (r->kind == KIND_TIMER || r->kind == KIND_AFTER) && !is_refused(r);
-	uint32_t want = told ? s->row.owed : 0;
+	uint32_t want = is_regular(r) && !is_refused(r) ? s->row.owed : 0;
 	if (r->missed != want)
 		FIND(o, "sid %llu: run %llu is told of %u missed times, expected are %u",
 		     (unsigned long long)s->sid, (unsigned long long)r->run, r->missed, want);
@@ -33,11 +26,11 @@ static void judge_owed(struct opinion *o, const struct opinion_sched *s, const s
 		       const struct run_row *r, bool fresh)
 {
 	uint32_t want = s->row.owed;
-	if (fresh && (r->kind == KIND_TIMER || r->kind == KIND_AFTER) && !is_refused(r))
+	if (fresh && is_regular(r) && !is_refused(r))
 		want = 0;
-	else if (fresh && s->row.after && is_regular(r) && is_owed(s, r->state, r->reason))
+	else if (fresh && s->row.after && is_regular(r) && r->state == RUN_MISSED)
 		want++;
-	else if (!fresh && s->rules.policy.missed == MISSED_EXECUTE_NEXT && !s->row.after)
+	else if (!fresh && !s->row.after)
 		want += s->missed_now;
 	if (want > OWED_MAX)
 		want = OWED_MAX;

@@ -29,6 +29,7 @@ struct held {
 	int64_t releasing; /* the release was requested; INT64_MAX: not yet */
 	struct wall until; /* as the store has it */
 	bool sure;         /* `ends` does not depend on a step of the clock while the daemon was down */
+	int64_t loaded;    /* true time of the last load */
 };
 
 /* A run that was recorded as pending or claimed. What the daemon knows of it is void after a crash. */

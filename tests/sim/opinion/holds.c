@@ -16,7 +16,8 @@ static struct held *present_hold(const struct opinion *o, uint32_t key)
 }
 
 /* A hold is in force when it is requested. It is never shortened, except that its end moves with a step back
- * of the clock, so that it lasts as long as it was meant to. */
+ * of the clock, so that it lasts as long as it was meant to. A load that finds records of the future moves
+ * it, too; if the daemon had crashed while it corrected the records, the hold may then end too early. */
 void judge_holds(struct opinion *o, const struct st_req *q)
 {
 	const struct hold_row *h = &q->hold;
@@ -31,7 +32,8 @@ void judge_holds(struct opinion *o, const struct st_req *q)
 		     reason_words[old->reason], check_time_text(old->until), reason_words[h->reason],
 		     check_time_text(h->until));
 	if (running && back && h->reason == old->reason && old->until.us != INT64_MAX &&
-	    h->until.us < old->until.us && ends != old->ends && old->sure)
+	    h->until.us < old->until.us && old->sure &&
+	    (old->loaded == o->w->t ? ends > old->ends : ends != old->ends))
 		FIND(o,
 		     "the hold of %u was meant to end in %.3f s, and ends in %.3f s after a step of the "
 		     "clock",
@@ -95,6 +97,7 @@ void holds_loaded(struct opinion *o)
 		if (ends > o->w->t || h->ends > o->w->t)
 			h->ends = ends > o->w->t ? ends : o->w->t;
 		h->releasing = INT64_MAX;
+		h->loaded = o->w->t;
 	}
 }
 

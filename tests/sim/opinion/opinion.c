@@ -288,10 +288,12 @@ static void told_of_run(struct opinion *o, const struct st_req *q, bool ok, stru
 		if (!run_is_open(&r->row))
 			close_run(o, r);
 	}
-	/* A run of cancel_running goes on: the older ones must be killed. */
+	/* A run of cancel_running goes on: the older ones must be killed. Catch-up runs go one after
+	 * another. */
 	bool claimed = (q->op == ST_OCC || q->op == ST_VERDICT) && ok && r->row.state == RUN_CLAIMED;
 	bool cancels = claimed && s->rules.policy.overlap == OVERLAP_CANCEL_RUNNING &&
-		       r->row.kind != KIND_BACKFILL && s->versions == r->versions && r->known;
+		       r->row.kind != KIND_BACKFILL && r->row.kind != KIND_CATCH_UP &&
+		       s->versions == r->versions && r->known;
 	for (unsigned i = 0; i < o->opens; i++) {
 		struct opinion_run *x = &o->run[o->open[i]];
 		if (x->sched != r->sched || x->row.run >= r->row.run || !claimed)

@@ -315,7 +315,7 @@ void judge_range(struct opinion *o, struct opinion_sched *s, const struct range_
 	struct wall n = after, now = o->then.wall;
 	unsigned seen = 0;
 	while (next_time(o, s, n, &n) && n.us <= g->last.us && check_failures(o->w->check) < 50) {
-		bool owed = g->state == RUN_MISSED && g->reason != REASON_WINDOW_CLOSED;
+		bool owed = g->state == RUN_MISSED;
 		if (model_occurrence(o->w->rows, s->sid, n)) {
 			s->taken_now += owed; /* it ran before the clock was stepped back */
 			continue;

@@ -20,7 +20,7 @@ SCENARIO(suspension_during_an_outage_is_two_causes)
 	run_until(s, "09:15");
 	expect_rows(s, a,
 		    "08:10 done 09:09-09:09:01; 08:20 missed/suspended; 08:30..09:00 missed/store; "
-		    "09:10 done 09:10-09:10:01");
+		    "09:10 done 09:10-09:10:01 missed 5");
 }
 
 /* The hold explains the times up to its end; those after it were missed because the machine was suspended. */
@@ -36,7 +36,7 @@ SCENARIO(hold_and_then_a_suspension_are_two_causes)
 	run_until(s, "09:25");
 	expect_rows(s, a,
 		    "08:10 failed/rate_limited 08:10-08:10:01; 08:20..08:30 missed/rate_limited; "
-		    "08:40..09:10 missed/suspended; 09:20 done 09:20-09:20:01");
+		    "08:40..09:10 missed/suspended; 09:20 done 09:20-09:20:01 missed 6");
 }
 
 /* A time that becomes late just after a hold was released is late because of the hold. */
@@ -53,7 +53,7 @@ SCENARIO(hold_that_was_released_is_the_cause_of_what_becomes_late_after_it)
 	run_until(s, "08:04:30");
 	expect_rows(s, a,
 		    "08:01 failed/rate_limited 08:01-08:01:01; 08:02..08:03 missed/rate_limited; "
-		    "08:04 done 08:04-08:04:01");
+		    "08:04 done 08:04-08:04:01 missed 2");
 }
 
 /* The daemon was started with a clock that was years ahead: later times are not missed because it was down.
@@ -70,7 +70,8 @@ SCENARIO(start_with_a_clock_far_ahead_is_no_cause_after_it_was_set_right)
 	world_suspend(rig_world(s), MINUTES(30));
 	run_until(s, "09:05");
 	expect_rows(s, a,
-		    RAN("08:10") RAN("08:20") "08:30..08:50 missed/suspended; 09:00 done 09:00-09:00:01");
+		    RAN("08:10")
+			    RAN("08:20") "08:30..08:50 missed/suspended; 09:00 done 09:00-09:00:01 missed 3");
 }
 
 /* Nothing was paused, so nothing is skipped: a time whose jitter is not over still runs. */

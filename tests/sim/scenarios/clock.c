@@ -55,7 +55,7 @@ SCENARIO(clock_far_ahead_is_held)
 	world_step_clock(rig_world(s), -DAYS(2));
 	run_until(s, "08:35");
 	expect_true(s, !clock_is_held(s));
-	expect_rows(s, a, RAN("08:10") "08:20 missed/clock; 08:30 done 08:30-08:30:01");
+	expect_rows(s, a, RAN("08:10") "08:20 missed/clock; 08:30 done 08:30-08:30:01 missed 1");
 }
 
 /* The times between the last record and the accepted clock are then missed. */
@@ -70,7 +70,7 @@ SCENARIO(clock_far_ahead_is_accepted_by_a_person)
 	run_until(s, "03-08 10:00");
 	expect_rows(s, a,
 		    RAN("09:00") "03-06 09:00..03-07 09:00 missed/clock; "
-				 "03-08 09:00 done 03-08 09:00-03-08 09:00:01");
+				 "03-08 09:00 done 03-08 09:00-03-08 09:00:01 missed 2");
 }
 
 SCENARIO(clock_ahead_within_a_day_is_accepted)
@@ -80,7 +80,7 @@ SCENARIO(clock_ahead_within_a_day_is_accepted)
 	world_step_clock(rig_world(s), HOURS(23));
 	run_until(s, "03-06 09:30");
 	expect_true(s, !clock_is_held(s));
-	expect_rows(s, a, "09:00 missed/clock; 03-06 09:00 done 03-06 09:00-03-06 09:00:01");
+	expect_rows(s, a, "09:00 missed/clock; 03-06 09:00 done 03-06 09:00-03-06 09:00:01 missed 1");
 }
 
 /* A clock that is more than a year after the last record may be wrong, so it is held. */
@@ -113,7 +113,7 @@ SCENARIO(clock_years_behind_at_boot_may_be_set_right)
 	run_until(s, "03-06 09:15");
 	expect_rows(s, a,
 		    "03-08 09:00..03-04 09:00 missed/superseded; " RAN(
-			    "09:00") "03-06 09:00 done 03-06 09:00-03-06 09:00:01");
+			    "09:00") "03-06 09:00 done 03-06 09:00-03-06 09:00:01 missed 3649");
 	/* The clock may not be set far beyond the last record. */
 	world_step_clock(rig_world(s), -DAYS(3650));
 	world_run(rig_world(s), rig_world(s)->t + MINUTES(10));
@@ -125,8 +125,8 @@ SCENARIO(clock_years_behind_at_boot_may_be_set_right)
 	expect_true(s, !clock_is_held(s));
 	expect_rows(s, a,
 		    "03-08 09:00..09:00 missed/superseded; " RAN(
-			    "09:00") "03-06 09:00 done 03-06 09:00-03-06 09:00:01; "
-				     "03-07 09:00 done 03-07 09:00-03-07 09:00:01");
+			    "09:00") "03-06 09:00 done 03-06 09:00-03-06 09:00:01 missed 3649; "
+				     "03-07 09:00 done 03-07 09:00-03-07 09:00:01 missed 3649");
 }
 
 SCENARIO(clock_an_hour_ahead_and_back_runs_the_times_again)
@@ -135,13 +135,14 @@ SCENARIO(clock_an_hour_ahead_and_back_runs_the_times_again)
 	run_until(s, "08:15");
 	world_step_clock(rig_world(s), HOURS(1));
 	run_until(s, "09:25");
-	expect_rows(s, a, RAN("08:10") "08:20..09:10 missed/clock; 09:20 done 09:20-09:20:01");
+	expect_rows(s, a, RAN("08:10") "08:20..09:10 missed/clock; 09:20 done 09:20-09:20:01 missed 6");
 	world_step_clock(rig_world(s), -HOURS(1));
 	run_until(s, "09:35");
 	expect_true(s, !clock_is_held(s));
 	expect_rows(s, a,
 		    RAN("08:10") "08:20..08:25 missed/clock; " RAN("08:30") RAN("08:40") RAN("08:50")
-			    RAN("09:00") RAN("09:10") RAN("09:20") "09:30 done 09:30-09:30:01");
+			    RAN("09:00") RAN("09:10") "09:20 done 09:20-09:20:01 missed 6; "
+						      "09:30 done 09:30-09:30:01");
 }
 
 /* The times that come again are in the open range. */

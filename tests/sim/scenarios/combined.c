@@ -266,7 +266,7 @@ SCENARIO(catch_up_limit_counts_only_times_that_may_run)
 	world_crash(rig_world(s), HOURS(1));
 	run_until(s, "09:09");
 	expect_rows(s, a,
-		    "08:10 missed/limit; catch_up 08:20 done 09:05-09:05:01; catch_up 08:30 done "
+		    "08:10 missed/limit; catch_up 08:20 done 09:05-09:05:01 missed 1; catch_up 08:30 done "
 		    "09:05:01-09:05:02; 08:40..09:00 skipped/active_hours");
 }
 
@@ -281,7 +281,7 @@ SCENARIO(catch_up_limit_leaves_excluded_days_excluded)
 	run_until(s, "03-13 08:30");
 	expect_rows(s, a,
 		    "09:00 missed/limit; 03-10 09:00 skipped/excluded; 03-11 09:00 missed/limit; "
-		    "catch_up 03-12 09:00 done 03-13 08:00-03-13 08:00:01");
+		    "catch_up 03-12 09:00 done 03-13 08:00-03-13 08:00:01 missed 2");
 }
 
 /* --- edits --- */
@@ -400,10 +400,10 @@ SCENARIO(after_with_catch_up_respects_the_limit)
 	script_run(s, limited, plan);
 	script_run(s, limited, lasting(SECONDS(1)));
 	run_until(s, "08:49");
-	expect_rows(
-		s, b,
-		"08:10:01..08:20:01 missed/limit; catch_up 08:30:01 done 08:45-08:45:01; catch_up 08:40:01 "
-		"done 08:45:01-08:45:02");
+	expect_rows(s, b,
+		    "08:10:01..08:20:01 missed/limit; catch_up 08:30:01 done 08:45-08:45:01 missed 2; "
+		    "catch_up 08:40:01 "
+		    "done 08:45:01-08:45:02");
 }
 
 /* --- limits --- */

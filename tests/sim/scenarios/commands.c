@@ -243,7 +243,7 @@ static uint64_t edit_while_held(struct scenario_rig *s, struct spec to)
 SCENARIO(edit_of_times_makes_a_pending_time_missed)
 {
 	expect_rows(s, edit_while_held(s, (struct spec){ .cron = "40 * * * *" }),
-		    RAN("08:10") "09:10 missed/edited; 09:40 done 09:40-09:40:01");
+		    RAN("08:10") "09:10 missed/edited; 09:40 done 09:40-09:40:01 missed 1");
 }
 
 SCENARIO(edit_of_action_runs_a_pending_time_by_the_new_version)
@@ -273,7 +273,7 @@ static uint64_t edit_while_down(struct scenario_rig *s, struct spec to)
 SCENARIO(documents_with_changed_times_make_a_pending_time_missed)
 {
 	expect_rows(s, edit_while_down(s, (struct spec){ .cron = "43 9 * * *" }),
-		    "09:00 missed/edited; 09:43 done 09:43-09:43:01");
+		    "09:00 missed/edited; 09:43 done 09:43-09:43:01 missed 1");
 }
 
 SCENARIO(documents_with_a_changed_action_run_a_pending_time)
@@ -354,7 +354,7 @@ SCENARIO(backfill_runs_missed_times)
 		s, a,
 		RAN("08:10") "08:20..08:50 missed/down; backfill 08:20 done 09:05-09:05:01; "
 			     "backfill 08:30 done 09:05:01-09:05:02; backfill 08:40 done 09:05:02-09:05:03; "
-			     "09:00 done 09:00-09:00:01");
+			     "09:00 done 09:00-09:00:01 missed 4");
 }
 
 SCENARIO(backfill_runs_skipped_times)
@@ -387,7 +387,7 @@ SCENARIO(backfill_respects_the_limit)
 	run_until(s, "09:09");
 	expect_rows(s, a,
 		    RAN("08:10") "08:20..08:50 missed/down; backfill 08:20 done 09:05-09:05:01; "
-				 "backfill 08:30 done 09:05:01-09:05:02; 09:00 done 09:00-09:00:01");
+				 "backfill 08:30 done 09:05:01-09:05:02; 09:00 done 09:00-09:00:01 missed 4");
 }
 
 /* --- outdated rules --- */
@@ -409,7 +409,7 @@ SCENARIO(outdated_rules_decide_nothing_until_recompiled)
 	expect_true(s, send_command(s, now).code == REPLY_OK);
 	expect_true(s, engine_counts(rig_world(s)->engine).outdated == 0);
 	run_until(s, "08:45");
-	expect_rows(s, a, "08:10..08:30 missed/down; 08:40 done 08:40-08:40:01");
+	expect_rows(s, a, "08:10..08:30 missed/down; 08:40 done 08:40-08:40:01 missed 3");
 	expect_true(s, send_command(s, now).code == REPLY_NOT_FOUND);
 }
 

@@ -124,31 +124,31 @@ static uint64_t miss_forty_minutes(struct scenario_rig *s, enum cause cause, enu
 
 #define BEFORE          "08:10 done 08:10-08:10:01; "
 #define CLAIMED_IN_TIME "08:20 done 08:55-08:55:01; " /* the store answered late */
-#define SUPERSEDED      "08:20..08:40 missed/superseded; 08:50 done 08:55-08:55:01; "
+#define SUPERSEDED      "08:20..08:40 missed/superseded; 08:50 done 08:55-08:55:01 missed 3; "
 #define AFTER           "09:00 done 09:00-09:00:01"
 
 SCENARIO(missed_skip_down)
 {
 	expect_rows(s, miss_forty_minutes(s, DOWN, MISSED_SKIP, 0),
-		    BEFORE "08:20..08:50 missed/down; " AFTER);
+		    BEFORE "08:20..08:50 missed/down; " AFTER " missed 4");
 }
 
 SCENARIO(missed_skip_suspended)
 {
 	expect_rows(s, miss_forty_minutes(s, SUSPENDED, MISSED_SKIP, 0),
-		    BEFORE "08:20..08:50 missed/suspended; " AFTER);
+		    BEFORE "08:20..08:50 missed/suspended; " AFTER " missed 4");
 }
 
 SCENARIO(missed_skip_clock)
 {
 	expect_rows(s, miss_forty_minutes(s, CLOCK, MISSED_SKIP, 0),
-		    BEFORE "08:20..08:50 missed/clock; " AFTER);
+		    BEFORE "08:20..08:50 missed/clock; " AFTER " missed 4");
 }
 
 SCENARIO(missed_skip_store)
 {
 	expect_rows(s, miss_forty_minutes(s, STORE, MISSED_SKIP, 0),
-		    BEFORE CLAIMED_IN_TIME "08:30..08:50 missed/store; " AFTER);
+		    BEFORE CLAIMED_IN_TIME "08:30..08:50 missed/store; " AFTER " missed 3");
 }
 
 SCENARIO(missed_execute_immediately_down)
@@ -171,7 +171,7 @@ SCENARIO(missed_execute_immediately_store)
 {
 	expect_rows(s, miss_forty_minutes(s, STORE, MISSED_EXECUTE_IMMEDIATELY, 0),
 		    BEFORE CLAIMED_IN_TIME
-		    "08:30..08:40 missed/superseded; 08:50 done 08:55-08:55:01; " AFTER);
+		    "08:30..08:40 missed/superseded; 08:50 done 08:55-08:55:01 missed 2; " AFTER);
 }
 
 SCENARIO(missed_execute_next_down)
@@ -199,7 +199,8 @@ SCENARIO(missed_execute_next_store)
 }
 
 #define CAUGHT_UP                                                                                            \
-	"08:20 missed/limit; catch_up 08:30 done 08:55-08:55:01; catch_up 08:40 done 08:55:01-08:55:02; "    \
+	"08:20 missed/limit; catch_up 08:30 done 08:55-08:55:01 missed 1; catch_up 08:40 done "              \
+	"08:55:01-08:55:02; "                                                                                \
 	"catch_up 08:50 done 08:55:02-08:55:03; "
 
 SCENARIO(missed_catch_up_down)
@@ -220,7 +221,7 @@ SCENARIO(missed_catch_up_clock)
 SCENARIO(missed_catch_up_store)
 {
 	expect_rows(s, miss_forty_minutes(s, STORE, MISSED_CATCH_UP, 2),
-		    BEFORE CLAIMED_IN_TIME "08:30 missed/limit; catch_up 08:40 done 08:55-08:55:01; "
+		    BEFORE CLAIMED_IN_TIME "08:30 missed/limit; catch_up 08:40 done 08:55-08:55:01 missed 1; "
 					   "catch_up 08:50 done 08:55:01-08:55:02; " AFTER);
 }
 
@@ -231,7 +232,7 @@ SCENARIO(missed_times_are_superseded_by_one_in_time)
 	run_until(s, "08:15");
 	world_crash(rig_world(s), MINUTES(35) + SECONDS(30));
 	run_until(s, "08:55");
-	expect_rows(s, a, BEFORE "08:20..08:40 missed/superseded; 08:50 done 08:50:30-08:50:31");
+	expect_rows(s, a, BEFORE "08:20..08:40 missed/superseded; 08:50 done 08:50:30-08:50:31 missed 3");
 }
 
 /* A time that is 60 s late runs; one microsecond later it is missed. */
@@ -412,7 +413,7 @@ SCENARIO(window_closes_while_down)
 	run_until(s, "08:15");
 	world_crash(rig_world(s), MINUTES(40));
 	run_until(s, "09:05");
-	expect_rows(s, a, BEFORE "08:20..08:50 missed/window_closed; " AFTER);
+	expect_rows(s, a, BEFORE "08:20..08:50 missed/window_closed; " AFTER " missed 4");
 }
 
 /* --- preconditions --- */
@@ -670,9 +671,9 @@ SCENARIO(not_started_during_a_restart)
 	run_until(s, "08:15");
 	world_crash(rig_world(s), MINUTES(30));
 	run_until(s, "08:55");
-	expect_rows(
-		s, a,
-		"08:10..08:29:59 skipped/not_started; 08:30..08:40 missed/down; 08:50 done 08:50-08:50:01");
+	expect_rows(s, a,
+		    "08:10..08:29:59 skipped/not_started; 08:30..08:40 missed/down; 08:50 done "
+		    "08:50-08:50:01 missed 2");
 }
 
 /* Times before the start are not_started, times after it are paused. */

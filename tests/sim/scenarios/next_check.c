@@ -104,7 +104,7 @@ SCENARIO(next_check_that_is_missed_follows_the_policy)
 	run_until(s, "08:58");
 	expect_rows(s, a,
 		    RAN("08:10") "08:20..08:24:59 skipped/gated; 08:25..08:40 missed/superseded; 08:50 done "
-				 "08:53-08:53:01");
+				 "08:53-08:53:01 missed 3");
 	expect_rows(
 		s, b,
 		RAN("08:10") "08:20..08:24:59 skipped/gated; catch_up 08:25 done 08:53-08:53:01; catch_up "
@@ -114,7 +114,7 @@ SCENARIO(next_check_that_is_missed_follows_the_policy)
 	expect_rows(
 		s, d,
 		RAN("08:10") "08:20..08:24:59 skipped/gated; 08:25..08:30 missed/limit; catch_up 08:40 done "
-			     "08:53-08:53:01; catch_up 08:50 done 08:53:01-08:53:02");
+			     "08:53-08:53:01 missed 2; catch_up 08:50 done 08:53:01-08:53:02");
 }
 
 SCENARIO(next_check_is_cancelled_by_an_edit_of_times)
@@ -215,7 +215,7 @@ SCENARIO(next_check_when_the_clock_goes_ahead)
 	run_until(s, "09:15");
 	expect_rows(s, a,
 		    RAN("08:10") "08:20..08:44:59 skipped/gated; 08:45..09:00 missed/clock; 09:10 done "
-				 "09:10-09:10:01");
+				 "09:10-09:10:01 missed 3");
 }
 
 SCENARIO(next_check_with_jitter)

@@ -251,7 +251,7 @@ SCENARIO(rate_limited_run_ends_if_the_next_time_comes_first)
 	run_until(s, "08:35");
 	expect_rows(s, a,
 		    "08:10 failed/rate_limited 08:10-08:10:01; 08:20 missed/superseded; 08:30 done "
-		    "08:30-08:30:01");
+		    "08:30-08:30:01 missed 1");
 }
 
 SCENARIO(auth_failure_blocks_the_agent)
