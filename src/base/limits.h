@@ -46,19 +46,24 @@
 #define AGENT_ORG_BYTES_MAX    (4u << 20) /* one org file that defines an agent */
 
 /* Org files and plans */
-#define ORG_BYTES_MAX        (10u << 20) /* one org file */
-#define ORG_HEADS_MAX        (1 << 20)   /* headlines in one file */
-#define ORG_KEYWORDS_MAX     256         /* TODO keywords of one file */
-#define ORG_PROPERTIES_MAX   256         /* properties in one drawer */
-#define ORG_DEPTH_MAX        64          /* drawers and blocks inside each other */
-#define ORG_SHIFTS_MAX       10000       /* steps of a repeater; longer ways are jumped */
-#define GIT_SECONDS_MAX      120         /* one call of git, fetch and push included */
-#define GIT_OUTPUT_BYTES_MAX (16u << 20) /* read from one call of git */
-#define CLAIM_TRIES_MAX      100         /* tries to publish a claim while others publish theirs */
-#define INDEX_TRIES_MAX      100         /* tries to change git's index while another git has it */
-#define LOCK_TRIES_MAX       3000        /* tries to lock the claims of a repository, 10 ms apart */
-#define AGENDA_PLANS_MAX     1000        /* files of one agenda */
-#define STAMP_BYTES_MAX      256         /* one timestamp with a repeater */
+#define ORG_BYTES_MAX             (10u << 20) /* one org file */
+#define ORG_HEADS_MAX             (1 << 20)   /* headlines in one file */
+#define ORG_KEYWORDS_MAX          256         /* TODO keywords of one file */
+#define ORG_PROPERTIES_MAX        256         /* properties in one drawer */
+#define ORG_DEPTH_MAX             64          /* drawers and blocks inside each other */
+#define ORG_SHIFTS_MAX            10000       /* steps of a repeater; longer ways are jumped */
+#define WORKFLOW_COMPONENTS_MAX   256 /* components of one workflow; checks of them take the third power */
+#define WORKFLOW_JOBS_MAX         64  /* components that run at the same time */
+#define WORKFLOW_OUTPUT_BYTES_MAX (64u << 20) /* output of one component */
+#define WORKFLOW_LOG_BYTES        65536       /* the last bytes of its standard error that are kept */
+#define WORKFLOW_SECONDS          900         /* default for the time of one component */
+#define GIT_SECONDS_MAX           120         /* one call of git, fetch and push included */
+#define GIT_OUTPUT_BYTES_MAX      (16u << 20) /* read from one call of git */
+#define CLAIM_TRIES_MAX           100         /* tries to publish a claim while others publish theirs */
+#define INDEX_TRIES_MAX           100         /* tries to change git's index while another git has it */
+#define LOCK_TRIES_MAX            3000        /* tries to lock the claims of a repository, 10 ms apart */
+#define AGENDA_PLANS_MAX          1000        /* files of one agenda */
+#define STAMP_BYTES_MAX           256         /* one timestamp with a repeater */
 
 /* Conditions and templates */
 #define CEL_BYTES_MAX 4096 /* one CEL expression */

@@ -189,10 +189,11 @@ const struct op ops[OPS] = {
 		.name = "run",
 		.role = ROLE_OPERATOR,
 		.within = WITHIN_NOT,
-		.summary = "run a schedule now",
+		.summary = "run a schedule now, or the workflows of a plan",
 		.example = "rota run backup --watch",
 		.param = {
-			SCHEDULE_PARAM,
+			POSITIONAL("schedule", "SCHEDULE|FILE.org",
+				"id of the schedule, or a unique prefix of it; or a plan, as for `rota plan run`", .required = true),
 			FLAG("wait", "wait for the end of the run; exit with 0 if it is done or no_work, else with 1"),
 			FLAG("watch", "like --wait, and show the output of the run"),
 			SOCKET_PARAM,
@@ -684,6 +685,24 @@ const struct op ops[OPS] = {
 			JSON_PARAM,
 		},
 		.notes = "`org timestamp` prints {\"at\",\"repeat\",\"active\"}, or null if the text is not a timestamp.",
+	},
+	[OP_PLAN] = {
+		.name = "plan",
+		.within = WITHIN_FREE,
+		.summary = "show, check, compare and run the workflows of plans",
+		.example = "rota plan run report.org --input '{\"sales\": \"1 2 3\"}'",
+		.param = {
+			POSITIONAL("action", "show|check|diff|run", "action", .required = true),
+			LIST("file", "FILE ...", "the plan, an org file; diff: the old and the new one", .required = true),
+			OPTION("input", "JSON", "run, check: an object with inputs that no component produces"),
+			OPTION("name", "NAME", "run: only this workflow"),
+			COUNT("jobs", "N", WORKFLOW_JOBS_MAX, "run: components at the same time (default 4)"),
+			OPTION("timeout", "DURATION", "run: longest time of a component without :timeout (default 15m)"),
+			FLAG("dry-run", "run: execute nothing, and list the components"),
+			JSON_PARAM,
+		},
+		.notes = "`plan check` and `plan diff` exit with 2 if there are errors among the findings. `plan run` exits with 1 if\n"
+			 "a component is not done. Plans are described in docs/plans.md.",
 	},
 	[OP_EVAL] = {
 		.name = "eval",

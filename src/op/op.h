@@ -49,6 +49,7 @@ enum op_id {
 	OP_NOTE,
 	OP_NEXT_CHECK,
 	OP_ORG,
+	OP_PLAN,
 	OP_EVAL,
 	OP_RENDER,
 

@@ -95,6 +95,7 @@ FREE = {
     "config": [], "version": [], "completion": ["bash"], "next": ["@daily"], "explain": ["@daily"], "zones": ["Berlin"],
     "eval": ["1 + 1"], "render": [path_of("template")], "agent": ["check", path_of("helper.org")],
     "org": ["parse", path_of("plans/plan.org")], "agenda": [path_of("plans/plan.org")],
+    "plan": ["show", path_of("plans/plan.org")],
     "claim": [path_of("plans/plan.org"), "a", "--agent", "x"], "release": [path_of("plans/plan.org"), "a", "--agent", "x"],
     "advance": [path_of("plans/plan.org"), "a", "DONE"]}
 # Rows of routes without a verb of the same name that a run may use.

@@ -192,7 +192,7 @@ def check_help():
     r = good("--help")
     verbs = re.findall(r"^  (\S+) ", r.out, re.M)
     wanted = ("status add apply ls show edit rm run stop pause resume runs logs why ack agent agenda claim release advance state memory notify backfill events serve doctor clock "
-              "backup restore config version completion next explain zones report step note next-check org eval render").split()
+              "backup restore config version completion next explain zones report step note next-check org plan eval render").split()
     check(verbs == wanted, f"help lists {verbs}", r)
     usage = {"add": "EXPR ", "show": "NAME ", "stop": "RUN|SCHEDULE ", "rm": "SCHEDULE ", "why": "SCHEDULE [TIME] ",
              "ls": "[KIND] ", "runs": "[SCHEDULE] ", "apply": "--file FILE|DIR ", "ack": "N ", "pause": "[SCHEDULE] ",

@@ -3,9 +3,11 @@
 
 #include "cli/remote.h"
 #include "cli/table.h"
+#include "host/docfile.h"
 
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 void print_runs(struct cli_call *call, const struct val *list)
 {
@@ -164,6 +166,10 @@ enum err verb_run(struct cli_call *call)
 	struct val answer, run;
 	bool watches = op_arg(&call->args, "watch")->given,
 	     waits = op_arg(&call->args, "wait")->given || watches;
+	const struct arg *name_of = op_arg(&call->args, "schedule");
+	/* The text is terminated, as it is from argv. */
+	if (name_of->given && docfile_is_org(name_of->text) && access(name_of->text.p, F_OK) == 0)
+		return plan_run(call, name_of->text);
 	enum err e = remote_ask(call, STR("{}"), &text, &answer);
 	if (e || !waits) {
 		if (!e)

@@ -49,6 +49,7 @@ const struct cli_verb cli_verbs[OPS] = {
 	[OP_NOTE] = { verb_report, NULL },
 	[OP_NEXT_CHECK] = { verb_next_check, NULL },
 	[OP_ORG] = { verb_org, NULL },
+	[OP_PLAN] = { verb_plan, NULL },
 	[OP_EVAL] = { verb_eval, NULL },
 	[OP_RENDER] = { verb_render, NULL },
 	[OP_SET_NEXT_CHECK] = { NULL, show_next_check },

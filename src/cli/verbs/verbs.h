@@ -54,6 +54,10 @@ cli_run verb_org;
 /* pause.c */
 cli_run verb_pause; /* for pause and resume */
 cli_show show_paused;
+/* plan.c */
+cli_run verb_plan;
+enum err plan_run(struct cli_call *call,
+		  struct str file); /* `plan run`; options that the row does not have get their defaults */
 /* problems.c */
 cli_show show_problems, show_problem, show_acked;
 void print_problems(struct cli_call *call, const struct val *list);

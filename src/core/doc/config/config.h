@@ -54,6 +54,7 @@ struct config {
 	struct config_secret *secret;
 	unsigned secrets;
 	struct config_pass_env pass_env;
+	struct val interpreters; /* of workflows: the command by language */
 	struct config_notify notify;
 	bool has_notify; /* `notify` is in the file */
 };

@@ -165,6 +165,31 @@ static void write_out(const void *from, const struct key *k, struct buf *out)
 	buf_addc(out, '}');
 }
 
+/* --- interpreters: {python: python3 -u, ruby: ruby} --- */
+
+static enum err set_interpreters(struct key_reader *r, void *into, const struct key *k, const struct val *v)
+{
+	struct config *c = into;
+	enum err e = keys_check_strings(r, "an interpreter", v);
+	(void)k;
+	for (unsigned i = 0; i < v->map.n && !e; i++)
+		if (!str_trim(v->map.pair[i].value.str).n)
+			e = why_set(r->why, E_INPUT, v->map.pair[i].value.at,
+				    "the command of an interpreter is empty");
+	c->interpreters = *v;
+	return e;
+}
+
+static void write_interpreters(const void *from, const struct key *k, struct buf *out)
+{
+	const struct config *c = from;
+	(void)k;
+	if (c->interpreters.kind == VAL_MAP)
+		json_write(out, &c->interpreters);
+	else
+		buf_add(out, STR("{}"));
+}
+
 /* --- secrets: {NAME: {file: /path}, OTHER: {credential: name}, THIRD: {command: …}} --- */
 
 /* Accepts the same names as systemd: the name of a file, without a directory. */
@@ -365,6 +390,8 @@ const struct setting config_settings[] = {
 	    .write = write_pass_env },
 	  NULL,
 	  "variables of the daemon that runs get, besides the usual ones" },
+	{ MAP_SETTING("interpreters", set_interpreters, write_interpreters), NULL,
+	  "commands that execute the source blocks of workflows, by language" },
 	{ MAP_SETTING("notify", set_notify, write_notify), NULL,
 	  "targets for problems, and for schedules that name none" },
 	/* Settings of the specification that this version does not support. */
