@@ -34,3 +34,10 @@ const char *find_rota_out(struct arena *a)
 {
 	return find_program(a, "rota-out", "ROTA_OUT");
 }
+
+const char *find_rota(struct arena *a)
+{
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+	return n > 0 ? arena_printf(a, "%.*s", (int)n, self) : NULL;
+}

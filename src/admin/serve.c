@@ -48,6 +48,8 @@ enum err verb_serve(struct cli_call *call)
 				    .socket = arena_dup(call->arena, c->socket),
 				    .launcher = find_launcher(call->arena),
 				    .out = { find_rota_out(call->arena), &c->out },
+				    .rota = find_rota(call->arena),
+				    .component_seconds = c->timeout_agent,
 				    .secrets = { c->secret, c->secrets },
 				    .pass_env = &c->pass_env,
 				    .notify = c->has_notify ? &c->notify : NULL,

@@ -13,6 +13,8 @@ struct daemon_options {
 	const char *socket;   /* passed to runs as ROTA_SOCKET */
 	const char *launcher; /* path of the launcher program */
 	struct out_service out;
+	const char *rota;          /* path of this program; NULL: not known */
+	int64_t component_seconds; /* default for a component of a workflow */
 	struct secret_list secrets;
 	const struct config_pass_env
 		*pass_env; /* variables of the daemon that programs get; NULL: the usual */

@@ -83,8 +83,8 @@ static void put_headers(const struct doc_action *action, const struct out_reques
 /* --- body --- */
 
 /* A copy of the value with all its strings expanded. */
-static enum err expand_all(const struct val *v, const struct out_request_texts *texts, struct arena *a,
-			   struct val *ret)
+enum err out_expand_all(const struct val *v, const struct out_request_texts *texts, struct arena *a,
+			struct val *ret)
 {
 	enum err e = OK;
 	*ret = *v;
@@ -95,7 +95,7 @@ static enum err expand_all(const struct val *v, const struct out_request_texts *
 		if (!item)
 			return E_NOMEM;
 		for (unsigned i = 0; i < v->list.n && !e; i++)
-			e = expand_all(&v->list.item[i], texts, a, &item[i]);
+			e = out_expand_all(&v->list.item[i], texts, a, &item[i]);
 		ret->list.item = item;
 	} else if (v->kind == VAL_MAP && v->map.n) {
 		struct val_pair *pair = arena_alloc(a, v->map.n * sizeof *pair);
@@ -103,7 +103,7 @@ static enum err expand_all(const struct val *v, const struct out_request_texts *
 			return E_NOMEM;
 		for (unsigned i = 0; i < v->map.n && !e; i++) {
 			pair[i] = v->map.pair[i];
-			e = expand_all(&v->map.pair[i].value, texts, a, &pair[i].value);
+			e = out_expand_all(&v->map.pair[i].value, texts, a, &pair[i].value);
 		}
 		ret->map.pair = pair;
 	}
@@ -117,7 +117,7 @@ static enum err put_body(const struct doc_action *action, const struct out_reque
 	struct val body;
 	if (action->body.kind == VAL_NULL)
 		return OK;
-	enum err e = expand_all(&action->body, texts, a, &body);
+	enum err e = out_expand_all(&action->body, texts, a, &body);
 	if (e)
 		return e;
 	if (body.kind != VAL_STR)

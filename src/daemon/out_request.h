@@ -23,6 +23,10 @@ struct out_request_texts {
 	void *ctx;
 };
 
+/* A copy of the value with all its strings expanded. */
+must_check enum err out_expand_all(const struct val *v, const struct out_request_texts *texts,
+				   struct arena *a, struct val *ret);
+
 struct out_request {
 	struct str text;          /* JSON */
 	const struct str *secret; /* values of headers, to be masked in logs */

@@ -363,6 +363,8 @@ const struct op ops[OPS] = {
 		.param = {
 			TASK_PARAMS,
 			OPTION("agent", "NAME", "agent that claims the task (default within a run: its own agent)"),
+			FLAG("first", "instead of TASK: the first ready task, as JSON; exit with 1 if nothing is ready"),
+			REST("command", "-- COMMAND ...", "with --first: only if this command succeeds, else exit with 1 or 2"),
 			NOW_PARAM,
 			PLAN_TZ_PARAM,
 			JSON_PARAM,
@@ -694,7 +696,7 @@ const struct op ops[OPS] = {
 		.param = {
 			POSITIONAL("action", "show|check|diff|run", "action", .required = true),
 			LIST("file", "FILE ...", "the plan, an org file; diff: the old and the new one", .required = true),
-			OPTION("input", "JSON", "run, check: an object with inputs that no component produces"),
+			OPTION("input", "JSON|-", "run, check: an object with inputs that no component produces (- for standard input)"),
 			OPTION("name", "NAME", "run: only this workflow"),
 			COUNT("jobs", "N", WORKFLOW_JOBS_MAX, "run: components at the same time (default 4)"),
 			OPTION("timeout", "DURATION", "run: longest time of a component without :timeout (default 15m)"),

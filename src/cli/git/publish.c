@@ -25,13 +25,15 @@ static enum err try_once(struct cli_call *call, const struct repository *r, cons
 		call->source_name = r->path;
 		e = org_read(old->text, call->arena, &o, call->why);
 	}
+	if (!e && change->choose)
+		e = change->choose(change->self, &o, call->arena, call->why);
 	if (!e)
 		e = change->apply(change->self, &o, call->arena, &out, &nothing, call->why);
 	*done = !e && nothing;
 	if (e || nothing)
 		return e;
 	e = out.failed ? E_NOMEM
-		       : repository_commit(r, *tip, old, buf_str(&out), change->message, &commit, blob);
+		       : repository_commit(r, *tip, old, buf_str(&out), *change->message, &commit, blob);
 	if (!e)
 		e = r->main ? main_tree_publish(call, r, change, old, *tip, commit, *blob, done)
 			    : repository_publish(r, *tip, commit, done);

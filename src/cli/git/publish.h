@@ -7,11 +7,13 @@
 #include "core/org/org.h"
 
 struct plan_change {
+	/* Chooses what to change, from the plan of the shared branch; NULL: nothing is to choose. */
+	enum err (*choose)(void *self, const struct org *o, struct arena *a, struct why *why);
 	/* Appends the plan with the change. *nothing: it has it already. */
 	enum err (*apply)(void *self, const struct org *o, struct arena *a, struct buf *out, bool *nothing,
 			  struct why *why);
 	void *self;
-	const char *message; /* of the commit */
+	const char *const *message; /* of the commit; it is read after `choose` */
 };
 
 struct published {

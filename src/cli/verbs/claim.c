@@ -5,15 +5,24 @@
 #include "cli/git/publish.h"
 #include "cli/plan_file.h"
 #include "core/org/complete.h"
+#include "core/org/row.h"
 #include "core/plan/claim.h"
 #include "sys/print.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 struct task_call {
 	struct str file, task, agent;
 	const char *time; /* the timestamp of a claim */
 	struct plan_clock clock;
+	bool first;      /* the first ready task is claimed */
+	struct buf *row; /* with `first`: the task as JSON */
+	const char *message;
 };
 
 /* Reads the arguments that the three verbs share. */
@@ -24,7 +33,11 @@ static enum err read_task_call(struct cli_call *call, struct task_call *ret)
 	const struct arg *agent = op_arg_if(&call->args, "agent");
 	const char *inside = getenv("ROTA_AGENT");
 	t.agent = agent && agent->given ? agent->text : str_of(inside ? inside : "");
-	if (!t.file.n || !t.task.n)
+	const struct arg *first = op_arg_if(&call->args, "first");
+	t.first = first && first->given;
+	if (t.first && t.task.n)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "give either a task or --first");
+	if (!t.file.n || (!t.task.n && !t.first))
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s needs a file and a task, for example: %s",
 			       call->args.op->name, call->args.op->example);
 	if (t.agent.n && !doc_is_agent_name(t.agent))
@@ -41,11 +54,66 @@ static enum err read_task_call(struct cli_call *call, struct task_call *ret)
 	return t.time ? OK : E_NOMEM;
 }
 
+/* The message of the commit. */
+static const char *claim_message(struct arena *a, const struct task_call *t, const char *word)
+{
+	return arena_printf(a, "plan: %s %.*s%s%.*s\n", word, STR_LINE(t->task), t->agent.n ? " for " : "",
+			    STR_ARG(t->agent));
+}
+
 static enum err apply_claim(void *self, const struct org *o, struct arena *a, struct buf *out, bool *nothing,
 			    struct why *why)
 {
 	const struct task_call *t = self;
 	return claim_take(o, t->task, t->agent, str_of(t->time), a, out, nothing, why);
+}
+
+/* Chooses the first ready task that can be named: one that the agent has claimed already comes first. */
+static enum err choose_first(void *self, const struct org *o, struct arena *a, struct why *why)
+{
+	struct task_call *t = self;
+	const struct agenda_plan plan = { .org = *o };
+	const struct agenda_query q = { .plan = &plan,
+					.plans = 1,
+					.zone = t->clock.zone,
+					.now = t->clock.now,
+					.stale_after = INT64_MAX,
+					.agent = t->agent };
+	struct agenda agenda;
+	unsigned at;
+	enum err e = agenda_read(&q, a, &agenda);
+	if (e)
+		return e;
+	for (unsigned i = 0; i < agenda.n[AGENDA_READY]; i++) {
+		const struct org_head *h = &o->head[agenda.item[AGENDA_READY][i].head];
+		struct str id = org_property_value(o, h, "ID"), name = id.n ? id : org_text(o, h->title);
+		if (org_find(o, name, &at, NULL) || &o->head[at] != h)
+			continue;
+		char *copy = arena_dup(a, name); /* the plan may be read again */
+		t->task = (struct str){ copy, name.n };
+		t->message = claim_message(a, t, "claim");
+		return copy && t->message ? OK : E_NOMEM;
+	}
+	return why_set(why, E_NOTFOUND, WHY_NOWHERE, "nothing is ready");
+}
+
+/* Applies the claim, and keeps the row of the task as it is afterwards. */
+static enum err apply_first(void *self, const struct org *o, struct arena *a, struct buf *out, bool *nothing,
+			    struct why *why)
+{
+	struct task_call *t = self;
+	struct org after = *o;
+	unsigned at;
+	enum err e = apply_claim(self, o, a, out, nothing, why);
+	if (!e && !*nothing)
+		e = org_read(buf_str(out), a, &after, why);
+	if (!e)
+		e = org_find(&after, t->task, &at, why);
+	if (e)
+		return e;
+	t->row->n = 0;
+	org_write_row(&after, &after.head[at], t->file, t->row);
+	return OK;
 }
 
 static enum err apply_release(void *self, const struct org *o, struct arena *a, struct buf *out,
@@ -85,6 +153,65 @@ static void print_published(struct cli_call *call, const struct task_call *t, co
 		print(stderr, "rota: warning: %s\n", p->missing);
 }
 
+/* Runs the command before a claim. Its exit codes: 0 go on, 1 there is no work; others are failures. */
+static enum err run_before(struct cli_call *call)
+{
+	const struct arg *command = op_arg_if(&call->args, "command");
+	if (!command || !command->count)
+		return OK;
+	char **argv = arena_alloc(call->arena, (command->count + 1) * sizeof *argv);
+	for (unsigned i = 0; argv && i < command->count; i++)
+		argv[i] = arena_dup(call->arena, command->word[i]);
+	int status = 0;
+	fflush(call->out);
+	pid_t pid = argv ? fork() : -1;
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		dup2(2, 1); /* standard output is for the task */
+		execvp(argv[0], argv);
+		_exit(127);
+	}
+	if (pid < 0)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "cannot start the command: %s",
+			       strerror(errno));
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return OK;
+	bool no_work = WIFEXITED(status) && WEXITSTATUS(status) == 1;
+	return why_set(call->why, no_work ? E_NOTFOUND : E_INPUT, WHY_NOWHERE,
+		       no_work ? "the command says that there is no work"
+			       : "the command before the claim failed");
+}
+
+/* With --first exit code 1 means that there is no work, and nothing else. A race that is lost all the time is
+ * tried again by the next run. */
+static enum err as_check(enum err e, const struct why *why)
+{
+	bool no_work =
+		e == E_NOTFOUND && (!strcmp(why->text, "nothing is ready") || strstr(why->text, "no work"));
+	return !e || no_work || err_table[e].exit_code != 1 ? e : E_INPUT;
+}
+
+static enum err claim_first(struct cli_call *call, struct task_call *t)
+{
+	_cleanup_(buf_free) struct buf row = { 0 };
+	struct published p;
+	const char *agent = arena_dup(call->arena, t->agent), *file = arena_dup(call->arena, t->file);
+	const struct plan_change change = { choose_first, apply_first, t, &t->message };
+	t->row = &row;
+	enum err e = agent && file ? run_before(call) : E_NOMEM;
+	if (!e)
+		e = publish_change(call, file, agent, &change, &p);
+	if (e)
+		return as_check(e, call->why);
+	if (row.failed)
+		return E_NOMEM;
+	buf_addc(&row, '\n');
+	print_json(call->out, buf_str(&row));
+	return OK;
+}
+
 static enum err change_claim(struct cli_call *call, bool take)
 {
 	struct task_call t;
@@ -92,16 +219,17 @@ static enum err change_claim(struct cli_call *call, bool take)
 	enum err e = read_task_call(call, &t);
 	if (e)
 		return e;
+	if (t.first && t.agent.n)
+		return claim_first(call, &t);
 	if (take && !t.agent.n)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "claim needs --agent NAME, for example: %s",
 			       call->args.op->example);
-	const char *message = arena_printf(call->arena, "plan: %s %.*s%s%.*s\n", take ? "claim" : "release",
-					   STR_LINE(t.task), t.agent.n ? " for " : "", STR_ARG(t.agent));
+	t.message = claim_message(call->arena, &t, take ? "claim" : "release");
 	const char *agent = arena_dup(call->arena, t.agent.n ? t.agent : STR("rota"));
 	const char *file = arena_dup(call->arena, t.file);
-	if (!message || !agent || !file)
+	if (!t.message || !agent || !file)
 		return E_NOMEM;
-	const struct plan_change change = { take ? apply_claim : apply_release, &t, message };
+	const struct plan_change change = { NULL, take ? apply_claim : apply_release, &t, &t.message };
 	e = publish_change(call, file, agent, &change, &p);
 	if (!e)
 		print_published(call, &t, take ? "claimed" : "released", &p);

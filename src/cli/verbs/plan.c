@@ -38,6 +38,19 @@ static enum err print_findings(struct cli_call *call, const struct findings *f)
 	return e;
 }
 
+static enum err read_standard_input(struct cli_call *call, struct str *ret)
+{
+	_cleanup_(buf_free) struct buf all = { 0 };
+	char chunk[8192];
+	for (size_t n; all.n <= JSON_BYTES_MAX && (n = fread(chunk, 1, sizeof chunk, stdin)) > 0;)
+		buf_add(&all, (struct str){ chunk, n });
+	char *copy = all.failed ? NULL : arena_dup(call->arena, buf_str(&all));
+	if (!copy)
+		return E_NOMEM;
+	*ret = (struct str){ copy, all.n };
+	return OK;
+}
+
 /* The map of --input; NULL: none is given. */
 static enum err read_input(struct cli_call *call, const struct val **ret)
 {
@@ -48,9 +61,12 @@ static enum err read_input(struct cli_call *call, const struct val **ret)
 		return v ? OK : E_NOMEM;
 	if (!v)
 		return E_NOMEM;
-	call->source = input->text;
+	struct str text = input->text;
+	enum err e = str_eq(text, STR("-")) ? read_standard_input(call, &text) : OK;
+	call->source = text;
 	call->source_name = "--input";
-	enum err e = json_read(input->text, call->arena, v, call->why);
+	if (!e)
+		e = json_read(text, call->arena, v, call->why);
 	if (!e && v->kind != VAL_MAP)
 		e = why_set(call->why, E_INPUT, v->at,
 			    "--input must be a JSON object, such as {\"sales\": \"1 2 3\"}");

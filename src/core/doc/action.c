@@ -159,13 +159,23 @@ static const struct key webhook_keys[] = {
 	{ 0 },
 };
 
+static const struct key workflow_keys[] = {
+	KEY_OF_TYPE,
+	{ "file", KEY_OTHER, .offset = IN_ACTION(file), .kinds = STRING, .set = keys_set_path,
+	  .write = keys_write_str },
+	{ "name", KEY_TEXT, .offset = IN_ACTION(workflow) },
+	{ "input", KEY_OTHER, .offset = IN_ACTION(inputs), .kinds = MAP, .set = set_body,
+	  .write = write_any },
+	{ 0 },
+};
+
 static const struct key_variant actions[] = {
 	[DOC_COMMAND] = { "command", "an action of type command", command_keys, "command" },
 	[DOC_EVENT] = { "event", "an action of type event", event_keys, "name" },
 	[DOC_AGENT_TURN] = { "agent_turn", "an action of type agent_turn", agent_turn_keys, "message" },
 	[DOC_WEBHOOK] = { "webhook", "an action of type webhook", webhook_keys, "url" },
+	[DOC_WORKFLOW] = { "workflow", "an action of type workflow", workflow_keys, "file" },
 	{ "mission", "an action of type mission", NULL, NULL },
-	{ "workflow", "an action of type workflow", NULL, NULL },
 	{ 0 },
 };
 

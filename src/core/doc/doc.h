@@ -23,7 +23,7 @@ static inline bool doc_has_command(const struct doc_command *c)
 	return c->shell.n || c->argc;
 }
 
-enum doc_action_kind { DOC_COMMAND, DOC_EVENT, DOC_AGENT_TURN, DOC_WEBHOOK, DOC_ACTIONS };
+enum doc_action_kind { DOC_COMMAND, DOC_EVENT, DOC_AGENT_TURN, DOC_WEBHOOK, DOC_WORKFLOW, DOC_ACTIONS };
 
 struct doc_action {
 	uint8_t kind;
@@ -42,6 +42,10 @@ struct doc_action {
 	uint8_t method;     /* index of doc_methods */
 	struct val headers; /* a map of strings, or null */
 	struct val body;    /* a string, a list or a map that is sent as JSON, or null */
+	/* workflow */
+	struct str file;     /* the plan; absolute */
+	struct str workflow; /* only this one; empty: all */
+	struct val inputs;   /* a map, or null */
 };
 extern const char *const doc_methods[]; /* ends with NULL; the first is the default */
 
@@ -49,11 +53,14 @@ extern const char *const doc_methods[]; /* ends with NULL; the first is the defa
 struct doc_check {
 	struct doc_command command;
 	struct str agenda; /* the file of `check: agenda FILE`; empty: the command is used */
+	/* The plan whose first ready task is claimed after the check. Not part of the document: turn_resolve
+	 * takes it from the agent. */
+	struct str claim;
 };
 
 static inline bool doc_has_check(const struct doc_check *c)
 {
-	return doc_has_command(&c->command) || c->agenda.n;
+	return doc_has_command(&c->command) || c->agenda.n || c->claim.n;
 }
 
 /* A condition that must hold after a run; otherwise the run has failed. */
@@ -108,7 +115,6 @@ struct doc_notification {
 
 /* Features that this version reads but does not support: they block the schedule or agent that uses them. */
 enum doc_unsupported {
-	DOC_UNSUPPORTED_AGENDA,
 	DOC_UNSUPPORTED_BUDGET,
 	DOC_UNSUPPORTED_HOOK,
 	DOC_UNSUPPORTED_RUNNER, /* an agent whose runner is not a command */

@@ -11,7 +11,6 @@ enum err set_check(struct key_reader *r, void *into, const struct key *k, const 
 	struct str rest = v->kind == VAL_STR ? v->str : STR("");
 	if (!str_eq(str_token(&rest), STR("agenda")))
 		return command_read(r, k->name, v, &c->command);
-	doc_note_unsupported(r, DOC_UNSUPPORTED_AGENDA, v->at);
 	c->agenda = str_trim(rest);
 	if (!c->agenda.n)
 		return why_set(r->why, E_INPUT, v->at, "%s: agenda needs a file, as in agenda plan.org",

@@ -7,7 +7,7 @@
 
 static const struct str names[] = { STR("schedule"), STR("agent"),       STR("user"),      STR("memory"),
 				    STR("run"),      STR("previous"),    STR("timestamp"), STR("date"),
-				    STR("time"),     STR("day_of_week"), STR("variables") };
+				    STR("time"),     STR("day_of_week"), STR("task"),      STR("variables") };
 const struct expr_names run_scope_names = { names, ARRAY_LEN(names) },
 			run_scope_variable_names = { names, ARRAY_LEN(names) - 1 };
 
@@ -184,6 +184,7 @@ enum err run_scope_value(const struct run_scope *s, const struct expr_env *env, 
 	set_key(&b, &all, "date", arena_text(&b, arena_printf(a, "%.10s", local)));
 	set_key(&b, &all, "time", arena_text(&b, arena_printf(a, "%.5s", local + 11)));
 	set_key(&b, &all, "day_of_week", text(str_of(text_wdays[weekday_of(floor_div(wall, 86400))])));
+	set_key(&b, &all, "task", s->task);
 	enum err e = b.failed ? E_NOMEM : add_variables(s, env, &b, &all, why);
 	*ret = all;
 	return b.failed ? E_NOMEM : e;

@@ -21,6 +21,7 @@ struct run_scope {
 	struct str result;              /* of the previous run */
 	const struct scope_note *note;  /* the most relevant first */
 	unsigned notes;
+	struct val task; /* the task that was claimed for this run; null: none */
 };
 
 /* Builds the map of all names. Templates in `variables` are rendered with `env`, except for its `find`.

@@ -7,7 +7,6 @@ static const struct {
 	const char *text;
 	bool by_hand; /* blocks a run that a person starts, too */
 } features[DOC_UNSUPPORTED_COUNT] = {
-	[DOC_UNSUPPORTED_AGENDA] = { "'check: agenda' is not supported yet", true },
 	[DOC_UNSUPPORTED_BUDGET] = { "budgets are not supported yet", true },
 	[DOC_UNSUPPORTED_HOOK] = { "hooks are not supported yet", false },
 	[DOC_UNSUPPORTED_RUNNER] = { "only agents with runner 'command' and a command are supported so far",

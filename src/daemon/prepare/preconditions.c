@@ -12,6 +12,7 @@ static enum err answer_condition(const struct context_source *source, struct are
 	const struct expr *condition;
 	struct why wrong = { .at = WHY_NOWHERE };
 	struct context_source about = *source;
+	about.before_check = true;
 	/* Notes are ranked only if the condition uses them: ranking takes long, and there may be very many
 	 * conditions at a time. */
 	about.without_notes =

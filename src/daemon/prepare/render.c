@@ -257,11 +257,139 @@ static void render_webhook(struct renderer *r, struct launch *l)
 	l->secrets = request.secrets;
 }
 
+/* --- plans --- */
+
+/* Arguments for this program itself. */
+struct own_words {
+	struct renderer *renderer;
+	const char **word;
+	unsigned n, room;
+};
+
+static void add_word(struct own_words *w, const char *word)
+{
+	if (!word || w->n + 1 >= w->room) {
+		set_error(w->renderer, E_NOMEM);
+		return;
+	}
+	w->word[w->n++] = word;
+	w->word[w->n] = NULL;
+}
+
+static void add_option(struct own_words *w, const char *name, struct str value)
+{
+	if (!value.n)
+		return;
+	add_word(w, name);
+	add_word(w, copy_text(w->renderer, value));
+}
+
+static struct own_words start_words(struct renderer *r, unsigned room)
+{
+	struct own_words w = { .renderer = r, .room = room + 16 };
+	w.word = arena_alloc(r->arena, w.room * sizeof *w.word);
+	if (!w.word)
+		w.room = 0;
+	if (r->place->rota)
+		add_word(&w, r->place->rota);
+	else
+		set_error(r,
+			  why_set(r->why, E_INPUT, WHY_NOWHERE, "the path of the program rota is not known"));
+	return w;
+}
+
+/* rota agenda --check: exits with 0 if there is work, with 1 if not, and with 2 if the plan cannot be read.
+ */
+static void add_agenda(struct own_words *w, const struct schedule_doc *doc)
+{
+	add_word(w, "agenda");
+	add_word(w, "--check");
+	add_option(w, "--tz", w->renderer->place->timezone);
+	add_option(w, "--agent", doc->agent);
+	add_word(w, "--");
+	add_word(w, copy_text(w->renderer, doc->check.agenda));
+}
+
+/* rota claim --first PLAN -- CHECK: the check first, and then the first ready task. It prints the task. */
+static void render_claim(struct renderer *r, struct launch *l)
+{
+	const struct schedule_doc *doc = r->source->doc;
+	const struct doc_command *check = &doc->check.command;
+	const char **before = doc_has_command(check) ? render_argv(r, check) : NULL;
+	unsigned n = 0;
+	while (before && before[n])
+		n++;
+	struct own_words w = start_words(r, n + 16);
+	add_word(&w, "claim");
+	add_word(&w, "--first");
+	add_option(&w, "--agent", doc->agent);
+	add_option(&w, "--tz", r->place->timezone);
+	add_word(&w, copy_text(r, doc->check.claim));
+	if (before || doc->check.agenda.n)
+		add_word(&w, "--");
+	for (unsigned i = 0; i < n; i++)
+		add_word(&w, before[i]);
+	if (doc->check.agenda.n) {
+		add_word(&w, r->place->rota);
+		add_agenda(&w, doc);
+	}
+	l->argv = w.word;
+	l->out = true;
+}
+
+static void render_check_program(struct renderer *r, struct launch *l)
+{
+	const struct doc_check *check = &r->source->doc->check;
+	render_program(r, &check->command, l);
+	if (check->claim.n) {
+		render_claim(r, l);
+	} else if (check->agenda.n) {
+		struct own_words w = start_words(r, 0);
+		add_agenda(&w, r->source->doc);
+		l->argv = w.word;
+	}
+}
+
+/* rota plan run: a child program under the shim, which goes on without the daemon. Its inputs are on standard
+ * input, since arguments can be seen by others. */
+static void render_workflow(struct renderer *r, struct launch *l)
+{
+	const struct doc_action *action = &r->source->doc->action;
+	const struct out_request_texts texts = { expand_request_text, r };
+	struct own_words w = start_words(r, 0);
+	struct val inputs;
+	_cleanup_(buf_free) struct buf text = { 0 };
+	render_program(r, &action->command, l);
+	add_word(&w, "plan");
+	add_word(&w, "run");
+	add_option(&w, "--name", action->workflow);
+	add_word(&w, "--timeout");
+	add_word(&w, arena_printf(r->arena, "%llds", (long long)r->place->component_seconds));
+	if (action->inputs.kind == VAL_MAP) {
+		enum err e = out_expand_all(&action->inputs, &texts, r->arena, &inputs);
+		if (e)
+			set_error(r, e);
+		else
+			json_write(&text, &inputs);
+		l->input = (struct str){ copy_text(r, buf_str(&text)), text.n };
+		add_word(&w, "--input");
+		add_word(&w, "-");
+	}
+	add_word(&w, "--");
+	add_word(&w, copy_text(r, action->file));
+	l->argv = w.word;
+	l->out = true;
+	if (text.failed)
+		set_error(r, E_NOMEM);
+	render_expectations(r, l);
+}
+
 /* Other actions execute nothing. */
 static void (*const renderers[DOC_ACTIONS])(struct renderer *r, struct launch *l) = {
 	[DOC_COMMAND] = render_command,
 	[DOC_AGENT_TURN] = render_turn,
 	[DOC_WEBHOOK] = render_webhook,
+	[DOC_WORKFLOW] = render_workflow,
 };
 
 /* Adds a value that is masked in logs. */
@@ -328,13 +456,15 @@ enum err render_launch(const struct context_source *source, const struct render_
 enum err render_check(const struct context_source *source, const struct render_place *place, int64_t timeout,
 		      struct arena *a, struct launch *ret, struct why *why)
 {
-	struct renderer r = { .source = source, .place = place, .arena = a, .why = why };
+	struct context_source before = *source;
+	struct renderer r = { .source = &before, .place = place, .arena = a, .why = why };
 	struct launch l;
+	before.before_check = true;
 	enum err e = start_launch(&r, &l);
 	if (e)
 		return e;
 	l.timeout = timeout * USEC;
-	render_program(&r, &source->doc->check.command, &l);
+	render_check_program(&r, &l);
 	render_secrets(&r, &l);
 	add_mask(&r, &l, r.token);
 	if (!r.failed)

@@ -11,6 +11,9 @@ struct render_place {
 	const char *socket; /* ROTA_SOCKET */
 	const char *runs;   /* the directory of their files */
 	struct out_service out;
+	const char *rota;          /* the program, for agendas, claims and workflows; NULL: not known */
+	struct str timezone;       /* of plans */
+	int64_t component_seconds; /* default for a component of a workflow */
 	const struct config_pass_env
 		*pass_env;          /* variables of the daemon that runs get; NULL: the usual ones */
 	struct secret_list secrets; /* a turn of an agent gets those that the agent's definition names */

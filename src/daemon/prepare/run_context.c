@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "daemon/prepare/relevant_notes.h"
+#include "port/runfile.h"
 #include "runfile/tail.h"
 #include "sys/clock.h"
 
@@ -34,6 +35,24 @@ static enum err read_previous(const struct context_source *source, struct arena 
 	return e == E_IO ? OK : e; /* the run does not fail because a result cannot be read */
 }
 
+/* The task that the check of this attempt has claimed, as it has printed it. */
+static enum err read_task(const struct context_source *source, struct arena *a, struct val *ret,
+			  struct why *why)
+{
+	struct str text;
+	if (!source->doc->check.claim.n || source->before_check)
+		return OK;
+	enum err e = runfile_tail(source->runs, source->read->run.run, source->attempt | RUN_CHECK, "out",
+				  ANSWER_BYTES_MAX, a, &text, why);
+	if (e || !text.n)
+		return e == E_IO ? OK : e; /* without a check nothing was claimed */
+	struct why wrong;
+	e = json_read(str_trim(text), a, ret, &wrong);
+	return e && e != E_NOMEM
+		       ? why_set(why, E_INPUT, WHY_NOWHERE, "the claimed task cannot be read: %s", wrong.text)
+		       : e;
+}
+
 enum err run_context_build(const struct context_source *source, struct arena *a, struct run_context *ret,
 			   struct why *why)
 {
@@ -43,6 +62,8 @@ enum err run_context_build(const struct context_source *source, struct arena *a,
 		e = read_agent_state(source, a, &s.agent, why);
 	if (!e)
 		e = read_previous(source, a, &s, why);
+	if (!e)
+		e = read_task(source, a, &s.task, why);
 	if (!e && !source->without_notes)
 		e = relevant_notes_find(source->reader, source->read, source->pace, a, &s, why);
 	if (e)

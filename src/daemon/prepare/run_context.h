@@ -17,6 +17,7 @@ struct context_source {
 	const char *runs; /* the directory of run files: results of earlier runs */
 	struct notes_pace *pace;
 	bool without_notes; /* the agent's notes are not needed */
+	bool before_check;  /* the check of the attempt has not ended: no task is claimed yet */
 };
 
 /* The names in scope, and the environment in which expressions are evaluated. The struct must not be copied,

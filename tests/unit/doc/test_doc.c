@@ -423,9 +423,9 @@ TEST(unsupported_features_warn_and_block)
 		{ __LINE__, "action: {type: command, command: x}\ncheck: x", NULL, NULL, NULL },
 		{ __LINE__, "action: {type: command, command: x}\nexpectations: [{type: script, command: x}]",
 		  NULL, NULL, NULL },
-		{ __LINE__, "action: {type: command, command: x}\ncheck: agenda plan.org",
-		  "'check: agenda' is not supported yet" BLOCKED, "'check: agenda' is not supported yet",
-		  "'check: agenda' is not supported yet" },
+		{ __LINE__, "action: {type: command, command: x}\ncheck: agenda plan.org", NULL, NULL, NULL },
+		{ __LINE__, "action: {type: workflow, file: /plan.org, name: x, input: {a: '{{ date }}'}}",
+		  NULL, NULL, NULL },
 		{ __LINE__, "action: {type: agent_turn, message: m}\nbudget: {per_run: 1 USD}",
 		  "budgets are not supported yet" BLOCKED, "budgets are not supported yet",
 		  "budgets are not supported yet" },
@@ -466,9 +466,9 @@ TEST(unsupported_features_warn_and_block)
 
 TEST(warnings_have_a_position)
 {
-	CHECK_INT(read(BARE "expression: '@daily'\ncheck: agenda plan.org\n"), OK);
-	expect_warning(__LINE__, 0, 4, 8,
-		       "'check: agenda' is not supported yet: the schedule is accepted, but blocked");
+	CHECK_INT(read(BARE "expression: '@daily'\nhooks: {before:schedule:trigger: {command: x}}\n"), OK);
+	expect_warning(__LINE__, 0, 4, 34,
+		       "hooks are not supported yet: the schedule is accepted, but blocked");
 }
 
 TEST(relative_forms)

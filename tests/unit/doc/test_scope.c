@@ -57,7 +57,8 @@ TEST(scope_as_json)
 		"\"previous\":{},\"run\":{\"attempt\":3,\"catch_up\":true,\"fence\":0,\"id\":7,\"missed\":2,"
 		"\"nominal\":\"2026-11-15T23:00:00-05:00\"},\"schedule\":{\"description\":\"\",\"id\":"
 		"\"daily\","
-		"\"name\":\"daily\",\"tags\":[],\"timezone\":\"America/New_York\"},\"time\":\"23:00\","
+		"\"name\":\"daily\",\"tags\":[],\"timezone\":\"America/"
+		"New_York\"},\"task\":null,\"time\":\"23:00\","
 		"\"timestamp\":\"2026-11-15T23:00:00-05:00\",\"user\":{},\"variables\":{}}");
 	buf_free(&text);
 	close_test(&s);

@@ -65,6 +65,8 @@ static enum err take_from_agent(const struct turn_agent *found, struct arena *a,
 		d->timeout = agent->timeout;
 	if (!doc_has_check(&d->check))
 		d->check = agent->check;
+	if (agent->claim == AGENT_CLAIM_AUTO && agent->plan.n)
+		d->check.claim = agent->plan;
 	if (!d->next_check.most)
 		d->next_check = agent->next_check;
 	enum err e = agent_command(agent, a, &d->action.command);

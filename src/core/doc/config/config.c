@@ -172,6 +172,7 @@ enum err config_read(const struct config_env *env, struct arena *a, struct confi
 void config_defaults(const struct config *c, struct doc_env *ret)
 {
 	ret->timeout[DOC_COMMAND] = c->timeout_command;
+	ret->timeout[DOC_WORKFLOW] = c->timeout_command;
 	ret->timeout[DOC_AGENT_TURN] = c->timeout_agent;
 	ret->timeout[DOC_WEBHOOK] = c->timeout_request;
 	ret->timeout[DOC_EVENT] = 0;
