@@ -2,6 +2,7 @@
 #include "api/routes.h"
 
 #include "api/handlers/handlers.h"
+#include "api/masking.h"
 #include "api/operations.h"
 #include "api/request_args.h"
 #include "api/rights.h"
@@ -89,6 +90,8 @@ static void run_call(void *arg)
 		e = rights_check_operation(call, a);
 	if (!e)
 		e = request_args_read(call, call->request);
+	if (!e)
+		e = masking_apply(call, a);
 	if (!e)
 		e = rights_check_arguments(call, a);
 	if (!e)

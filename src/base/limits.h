@@ -187,7 +187,9 @@
 #define LAUNCH_ARGS_MAX     4096        /* arguments of one program */
 #define LAUNCH_ENV_MAX      4096        /* environment variables of one program */
 #define LAUNCH_FILES_MAX    4096        /* files that must exist after one run */
-#define SECRETS_MAX         1024        /* texts masked in one run's output: secrets and their lines */
+#define SECRETS_MAX         1024        /* secrets of one run */
+#define MASK_FORMS_MAX      65536       /* forms in which the secrets of one run are masked */
+#define MASK_BYTES_MAX      (16u << 20) /* bytes of these forms */
 #define FETCHES_MAX         64          /* secrets that the shim of one run reads */
 #define FETCH_WORDS_MAX     1024        /* words of all programs that print these secrets */
 #define FETCH_NAME_MAX      128         /* bytes of the name of a secret's variable */

@@ -43,6 +43,11 @@ enum {
  */
 #define RUN_MARK_NAME "ROTA_RUN_MARK"
 /* In the environment of a program that delivers a message: the number of the message. */
+/* The descriptor of a shim that holds the forms of its secrets (runfile/mask_forms.h), for the daemon: a
+ * memfd of this name. Each form is its length in 4 bytes, in the byte order of the machine, and its bytes. It
+ * is there before the agent is executed. */
+#define RUN_MASKS_NAME "rota-masks"
+enum { RUN_MASKS_FD = 99 };
 #define RUN_DELIVERY_NAME "ROTA_DELIVERY"
 
 enum run_cause {

@@ -191,45 +191,6 @@ static bool check_value(struct secret_value *v)
 	return true;
 }
 
-static bool add_mask(struct launch_request *rq, const char *p, size_t n)
-{
-	if (rq->secrets == SECRETS_MAX)
-		return false;
-	rq->secret[rq->secrets++] = (struct blob){ p, n };
-	return true;
-}
-
-/* Adds the value in the form that it has in JSON, if that is different. */
-static bool add_json_mask(struct launch_request *rq, const char *p, size_t n)
-{
-	char *text = malloc(2 * n), *to = text;
-	for (size_t i = 0; text && i < n; i++) {
-		if (p[i] == '"' || p[i] == '\\')
-			*to++ = '\\';
-		*to++ = p[i];
-	}
-	bool same = text && to == text + n, done = text && (same || add_mask(rq, text, (size_t)(to - text)));
-	if (!done || same)
-		free(text);
-	return done;
-}
-
-/* Adds the whole value and each of its lines, because programs may print single lines. */
-static bool add_value_masks(struct launch_request *rq, const char *p, size_t n)
-{
-	bool done = add_mask(rq, p, n);
-	for (const char *end = p + n; done && p < end;) {
-		const char *line = memchr(p, '\n', (size_t)(end - p));
-		size_t k = (size_t)((line ? line : end) - p);
-		bool whole = k == n;
-		size_t bare = k && p[k - 1] == '\r' ? k - 1 : k;
-		if (whole || bare >= SECRET_LINE_MIN)
-			done = (whole || add_mask(rq, p, bare)) && add_json_mask(rq, p, bare);
-		p += k + 1;
-	}
-	return done;
-}
-
 static bool keep_secret(struct fetcher *f, const char *name, struct secret_value *v)
 {
 	size_t k = strlen(name);
@@ -241,7 +202,7 @@ static bool keep_secret(struct fetcher *f, const char *name, struct secret_value
 	memcpy(entry + k + 1, v->p, v->n);
 	entry[k + 1 + v->n] = 0;
 	f->entry[f->entries++] = entry;
-	return add_value_masks(f->rq, entry + k + 1, v->n) ||
+	return mask_forms_add(&f->rq->masks, entry + k + 1, v->n) ||
 	       fail_fetch(v, "it has more lines than can be masked");
 }
 
@@ -265,8 +226,8 @@ static char *secret_names(const struct launch_request *rq)
  * printed it to standard error. */
 static bool mask_failed(struct fetcher *f, const struct secret_value *v)
 {
-	return !v->n ||
-	       (v->n <= SECRET_BYTES_MAX && !memchr(v->p, 0, v->n) && add_value_masks(f->rq, v->p, v->n));
+	return !v->n || (v->n <= SECRET_BYTES_MAX && !memchr(v->p, 0, v->n) &&
+			 mask_forms_add(&f->rq->masks, v->p, v->n));
 }
 
 /* If standard error was truncated, its end may be a part of a secret, which would not be masked: drop the
@@ -297,8 +258,7 @@ bool fetch_all(struct fetcher *f, char *note, size_t room)
 			f->stderr_n = 0;
 	}
 	drop_partial_line(f);
-	if (done)
-		explicit_bzero(v.p, sizeof v.p); /* after a failure rq->secret may point to it */
+	explicit_bzero(v.p, sizeof v.p);
 	if (done && !(f->entry[f->entries] = secret_names(f->rq))) {
 		snprintf(note, room, "secrets: %s", strerror(ENOMEM));
 		return false;

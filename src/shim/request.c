@@ -93,24 +93,21 @@ int request_read(int memfd, struct launch_request *r)
 			return e;
 		p += launch_item_size(it->bytes);
 	}
+	for (unsigned i = 0; i < r->secrets; i++)
+		if (!mask_forms_add(&r->masks, r->secret[i].p, r->secret[i].n))
+			return ENOMEM;
 	return r->one[FIELD_RUNS].n ? 0 : EPROTO;
 }
 
 void request_release(struct launch_request *r)
 {
-	size_t n = sizeof *r->head;
-	for (unsigned i = 0; i < r->secrets; i++)
-		n += r->secret[i].n;
-	char *kept = malloc(n), *to = kept;
+	struct launch_head *kept = malloc(sizeof *kept);
 	if (!kept)
 		return; /* out of memory: the mapping stays, which does no harm */
 	const struct launch_head *mapped = r->head;
-	r->head = memcpy(to, mapped, sizeof *mapped);
-	to += sizeof *mapped;
-	for (unsigned i = 0; i < r->secrets; i++) {
-		r->secret[i].p = memcpy(to, r->secret[i].p, r->secret[i].n);
-		to += r->secret[i].n;
-	}
+	*kept = *mapped;
+	r->head = kept;
+	r->secrets = 0;
 	munmap((void *)(uintptr_t)mapped, r->size);
 	memset(r->one, 0, sizeof r->one);
 	r->argv[0] = r->envp[0] = NULL;

@@ -2,6 +2,7 @@
 /* The request of the daemon (port/launch.h): mapped, checked, with pointers to its parts. */
 #include "base/limits.h"
 #include "port/launch.h"
+#include "runfile/mask_forms.h"
 
 struct blob {
 	const char *p; /* NULL: absent. A 0 follows the bytes */
@@ -21,6 +22,7 @@ struct launch_request {
 	/* Ends with NULL; with room for the mark, fetched secrets and their names. */
 	char *envp[LAUNCH_ENV_MAX + FETCHES_MAX + 3];
 	struct blob secret[SECRETS_MAX];
+	struct mask_forms masks; /* the forms of these secrets, and of those that are fetched */
 	char *file[LAUNCH_FILES_MAX];
 	char *word[LAUNCH_ARGS_MAX + 1]; /* scripts, one after the other, each ending with NULL */
 	struct fetch fetch[FETCHES_MAX];
@@ -31,6 +33,6 @@ struct launch_request {
 
 /* Maps the memfd. `ret` must be all 0, and is unusable after an error. 0 or an errno. */
 int request_read(int memfd, struct launch_request *ret);
-/* Unmaps all but the head and the secrets, because a prompt may be large and a run long. To be called after
+/* Unmaps all but the head, because a prompt may be large and a run long. To be called after
  * the agent was forked, because the agent's process has its own copy of the mapping. */
 void request_release(struct launch_request *r);

@@ -5,8 +5,12 @@
 #include "shim/internal.h"
 #include "shim/output/outbox.h"
 #include "sys/clock.h"
+#include "sys/write.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -59,6 +63,24 @@ static bool fetch_secrets(struct shim *s)
 	if (!f->cancelled)
 		shim_end_for(s, CAUSE_SECRET, 0);
 	return false;
+}
+
+/* Puts the forms of all secrets where the daemon finds them: it masks what the run sends to it, without
+ * keeping secrets itself. 0 or an errno. */
+static int publish_masks(const struct mask_forms *m)
+{
+	int fd = memfd_create(RUN_MASKS_NAME, MFD_CLOEXEC), e = fd < 0 ? errno : 0;
+	for (unsigned i = 0; i < m->n && !e; i++) {
+		uint32_t n = (uint32_t)m->item[i].n;
+		e = write_all(fd, (const char *)&n, sizeof n);
+		if (!e)
+			e = write_all(fd, m->item[i].p, m->item[i].n);
+	}
+	if (!e && dup3(fd, RUN_MASKS_FD, O_CLOEXEC) < 0)
+		e = errno;
+	if (fd >= 0)
+		close(fd);
+	return e;
 }
 
 void shim_release_agent(struct shim *s)
@@ -161,6 +183,13 @@ static void send_reply(int socket, uint64_t ticket, enum launch_reply_kind kind,
 static void run_attempt(struct shim *s, bool expects)
 {
 	if (!set_up(s) || !fetch_secrets(s)) {
+		give_up(s);
+		return;
+	}
+	int e = publish_masks(&s->rq.masks);
+	if (e) {
+		snprintf(s->exit.note, sizeof s->exit.note, "secrets: %s", strerror(e));
+		shim_end_for(s, CAUSE_SECRET, 0);
 		give_up(s);
 		return;
 	}

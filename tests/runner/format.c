@@ -2,9 +2,9 @@
 #include "core/model.h"
 #include "exec/rundir.h"
 #include "runfile/read.h"
+#include "runfile/redact.h"
 #include "runfile/sections.h"
 #include "shim/output/log.h"
-#include "shim/output/redact.h"
 #include "test.h"
 
 #include <fcntl.h>
@@ -154,7 +154,7 @@ static void append_output(void *ctx, const char *p, size_t n)
 	t->p[t->n] = 0;
 }
 
-static void expect_masked(int line, const struct blob *secrets, unsigned n, const char *in, const char *want)
+static void expect_masked(int line, const struct str *secrets, unsigned n, const char *in, const char *want)
 {
 	/* The text is written in two pieces, divided at every byte, and byte by byte. */
 	for (size_t cut = 0; cut <= strlen(in) + 1; cut++) {
@@ -176,8 +176,8 @@ static void expect_masked(int line, const struct blob *secrets, unsigned n, cons
 
 TEST(redaction_across_pieces)
 {
-	static const struct blob secrets[] = { { "abcd", 4 }, { "abcdefgh", 8 }, { "ghij", 4 }, { "aaab", 4 },
-					       { "xy", 2 },   { "", 0 },         { "zzzz", 4 } };
+	static const struct str secrets[] = { { "abcd", 4 }, { "abcdefgh", 8 }, { "ghij", 4 }, { "aaab", 4 },
+					      { "xy", 2 },   { "", 0 },         { "zzzz", 4 } };
 	static const struct {
 		int line;
 		const char *in, *want;
@@ -209,7 +209,7 @@ TEST(redaction_across_pieces)
 
 TEST(redaction_leaves_no_secret_in_random_text)
 {
-	static const struct blob secrets[] = {
+	static const struct str secrets[] = {
 		{ "abab", 4 }, { "baab", 4 }, { "bbbbb", 5 }, { "aabbaabb", 8 }
 	};
 	uint64_t seed = 4;

@@ -169,7 +169,7 @@ TEST(lines_and_json_are_masked)
 		 NULL);
 	expect_done(&g, __LINE__, 1);
 	CHECK_STR(rig_file(&g, 1, 1, "log", NULL),
-		  "[redacted] } [redacted]\n[redacted]\n[redacted]|{\"a\":\"[redacted]\"}\n");
+		  "[redacted] } [redacted]\n[redacted]\n[redacted]\n|{\"a\":\"[redacted]\"}\n");
 	rig_end(&g);
 }
 

@@ -2,6 +2,7 @@
 #include "api/handlers/handlers.h"
 #include "api/handlers/notify.h"
 #include "api/json_out.h"
+#include "api/masking.h"
 #include "core/schedule/reason_text.h"
 #include "runfile/outbox.h"
 #include "runfile/read.h"
@@ -78,7 +79,7 @@ static bool add_check(struct buf *out, const char *runs, const struct run_row *r
 }
 
 /* Adds the reports of the run about itself. */
-static void add_reports(struct api_call *call, const char *runs, const struct run_row *r)
+static void add_reports(struct api_call *call, struct api *api, const char *runs, const struct run_row *r)
 {
 	struct report *list = NULL;
 	unsigned n = 0;
@@ -86,6 +87,8 @@ static void add_reports(struct api_call *call, const char *runs, const struct ru
 	struct buf *out = &call->answer;
 	if (r->attempt && outbox_read(runs, r->run, r->attempt, call->arena, &list, &n, &why))
 		n = 0; /* show the rest without them */
+	if (r->state != RUN_FINISHED)
+		masking_reports(call, api, r, list, n);
 	buf_add(out, STR(",\"reports\":["));
 	unsigned first = n > REPORTS_SHOWN ? n - REPORTS_SHOWN : 0;
 	for (unsigned i = first; i < n; i++) {
@@ -150,8 +153,9 @@ static void add_attempts(struct api_call *call, const char *runs, const struct r
 }
 
 /* Adds what is on disk: attempts, answer, reports, check and log. */
-static void add_files(struct api_call *call, const char *runs, const struct run_row *r)
+static void add_files(struct api_call *call, struct api *api, const struct run_row *r)
 {
+	const char *runs = daemon_runs_dir(api_daemon(api));
 	struct buf *out = &call->answer;
 	struct runfile last = { 0 };
 	add_answer(call, runs, r);
@@ -160,7 +164,7 @@ static void add_files(struct api_call *call, const char *runs, const struct run_
 	struct wall ended = { r->state == RUN_CLAIMED ? 0 : r->ended.us };
 	add_duration(out, &last, r->started, ended);
 	add_signal(out, &last);
-	add_reports(call, runs, r);
+	add_reports(call, api, runs, r);
 	/* Adds the latest check: that of the next attempt if it is being made now, else that of this
 	 * attempt. */
 	if (!add_check(out, runs, r, r->attempt + 1u) && !add_check(out, runs, r, r->attempt))
@@ -201,7 +205,7 @@ enum err handle_get_run(struct api_call *call, struct api *api)
 	json_add_str(out, "detail", detail);
 	buf_add(out, STR(",\"origin\":"));
 	buf_add(out, origin.n ? origin : STR("null"));
-	add_files(call, daemon_runs_dir(api_daemon(api)), &r);
+	add_files(call, api, &r);
 	e = messages_write_run(call, api, r.run);
 	buf_addc(out, '}');
 	return e;

@@ -2,7 +2,8 @@
 #include "shim/output/outbox.h"
 #include "base/array.h"
 #include "port/runfile.h"
-#include "shim/output/redact.h"
+#include "runfile/redact.h"
+#include "shim/request.h"
 #include "sys/data_file.h"
 
 #include <fcntl.h>
@@ -30,7 +31,7 @@ static void append(void *ctx, const char *p, size_t n)
 static void mask_text(const struct launch_request *rq, const char *p, size_t n, struct masked_text *ret)
 {
 	struct redact r;
-	if (redact_init(&r, rq->secret, rq->secrets) != 0) {
+	if (redact_init(&r, rq->masks.item, rq->masks.n) != 0) {
 		ret->failed = true;
 		return;
 	}
@@ -65,7 +66,7 @@ void outbox_mask(int dir, const struct launch_request *rq)
 {
 	char name[RUNFILE_NAME_MAX];
 	struct stat st;
-	if (!rq->secrets)
+	if (!rq->masks.n)
 		return;
 	runfile_name(name, rq->head->run, rq->head->attempt, "box");
 	int fd = data_file_open(dir, name, O_RDWR);

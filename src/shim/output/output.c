@@ -14,7 +14,7 @@ int output_prepare(struct output *o, const struct launch_request *rq, int write[
 {
 	*o = (struct output){ .log.fd = -1, .out.fd = -1, .has_out = rq->one[FIELD_OUT].p };
 	for (unsigned i = 0; i < STREAMS; i++) {
-		int fd[2], e = redact_init(&o->redact[i], rq->secret, rq->secrets);
+		int fd[2], e = redact_init(&o->redact[i], rq->masks.item, rq->masks.n);
 		if (e)
 			return e;
 		if (pipe2(fd, O_CLOEXEC) != 0 || fcntl(fd[0], F_SETFL, O_NONBLOCK) != 0)
@@ -30,7 +30,7 @@ int output_set_secrets(struct output *o, const struct launch_request *rq)
 	int e = 0;
 	for (unsigned i = 0; i < STREAMS && !e; i++) {
 		free(o->redact[i].held);
-		e = redact_init(&o->redact[i], rq->secret, rq->secrets);
+		e = redact_init(&o->redact[i], rq->masks.item, rq->masks.n);
 	}
 	return e;
 }

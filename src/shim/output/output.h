@@ -1,8 +1,9 @@
 #pragma once
 /* The output of the agent: read from two pipes, redacted, and written to the log. Standard output also goes
  * to the .out file if the request asks for it. */
+#include "runfile/redact.h"
 #include "shim/output/log.h"
-#include "shim/output/redact.h"
+#include "shim/request.h"
 
 enum { STREAM_OUT, STREAM_ERR, STREAMS };
 

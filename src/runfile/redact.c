@@ -1,5 +1,5 @@
 /* Finds secrets byte by byte, and replaces them. */
-#include "shim/output/redact.h"
+#include "runfile/redact.h"
 #include "base/keyshape.h"
 #include "base/limits.h"
 
@@ -7,7 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-int redact_init(struct redact *r, const struct blob *secret, unsigned secrets)
+/* Where the first SECRET_BYTES_MIN bytes of a secret have their bit. */
+static unsigned bit_of(const char *p)
+{
+	uint32_t v;
+	static_assert(SECRET_BYTES_MIN >= sizeof v, "every secret has so many bytes");
+	memcpy(&v, p, sizeof v);
+	return v * 2654435761u >> 16;
+}
+
+int redact_init(struct redact *r, const struct str *secret, unsigned secrets)
 {
 	*r = (struct redact){ .secret = secret, .secrets = secrets };
 	for (unsigned i = 0; i < ARRAY_LEN(key_shapes); i++) {
@@ -15,8 +24,9 @@ int redact_init(struct redact *r, const struct blob *secret, unsigned secrets)
 		r->longest = key_shapes[i].min > r->longest ? key_shapes[i].min : r->longest;
 	}
 	for (unsigned i = 0; i < secrets; i++) {
-		if (secret[i].n < SECRET_BYTES_MIN || secret[i].n > SECRET_BYTES_MAX)
+		if (secret[i].n < SECRET_BYTES_MIN)
 			continue;
+		r->known[bit_of(secret[i].p) / 8] |= (unsigned char)(1u << bit_of(secret[i].p) % 8);
 		r->first[(unsigned char)secret[i].p[0]] = true;
 		r->longest = secret[i].n > r->longest ? secret[i].n : r->longest;
 	}
@@ -29,9 +39,11 @@ int redact_init(struct redact *r, const struct blob *secret, unsigned secrets)
 static size_t secret_at(const struct redact *r, const char *p, size_t n, bool *open)
 {
 	size_t best = 0;
+	if (n >= SECRET_BYTES_MIN && !(r->known[bit_of(p) / 8] >> bit_of(p) % 8 & 1))
+		return 0;
 	for (unsigned i = 0; i < r->secrets; i++) {
-		const struct blob *s = &r->secret[i];
-		if (s->n < SECRET_BYTES_MIN || s->n > SECRET_BYTES_MAX || s->p[0] != p[0])
+		const struct str *s = &r->secret[i];
+		if (s->n < SECRET_BYTES_MIN || s->p[0] != p[0])
 			continue;
 		if (s->n <= n && memcmp(s->p, p, s->n) == 0)
 			best = s->n > best ? s->n : best;
@@ -109,4 +121,11 @@ void redact(struct redact *r, const char *p, size_t n, redact_sink *sink, void *
 void redact_end(struct redact *r, redact_sink *sink, void *ctx)
 {
 	scan(r, true, sink, ctx);
+}
+
+void redact_reset(struct redact *r)
+{
+	r->held_n = r->masked = 0;
+	r->word = false;
+	r->before = 0;
 }
