@@ -174,6 +174,8 @@ enum err api_open(const struct api_options *o, struct api **ret, struct why *why
 		e = http_open(&(struct http_options){ .path = o->socket,
 						      .limits = http_limits_default,
 						      .handle = routes_handle,
+						      .owner = routes_owner,
+						      .admit = routes_admit,
 						      .watch = routes_watch,
 						      .ctx = a },
 			      &a->http, why);

@@ -269,6 +269,11 @@ static uint64_t resume_after(struct events *e, uint64_t seen)
 	return from;
 }
 
+bool events_have_room(struct events *e)
+{
+	return atomic_load(&e->followed) < EVENT_FOLLOWERS_MAX;
+}
+
 void events_follow(struct events *e, struct http_request *r, uint64_t after)
 {
 	struct frames *f = calloc(1, sizeof *f);

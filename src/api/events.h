@@ -20,6 +20,8 @@ void events_free(struct events *e); /* after the HTTP server and the operations 
 void events_add(struct events *e, const struct pump_fact *f);
 /* Adds an event for a report of a run about itself. Any thread. */
 void events_add_report(struct events *e, const struct run_row *run, enum report_kind kind, struct str text);
+/* False: EVENT_FOLLOWERS_MAX clients follow already. */
+bool events_have_room(struct events *e);
 /* Answers with a stream of new events, preceded by the events after number `after` that are still in the
  * ring; 0: by none. */
 void events_follow(struct events *e, struct http_request *r, uint64_t after);

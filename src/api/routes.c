@@ -7,6 +7,7 @@
 #include "api/request_args.h"
 #include "api/rights.h"
 #include "api/zone_files.h"
+#include "exec/lineage.h"
 
 #include <unistd.h>
 
@@ -108,12 +109,38 @@ static bool is_allowed_user(const struct http_request *r)
 	return r->peer.uid == geteuid() || r->peer.uid == 0;
 }
 
-static enum err hand_over(struct api *a, struct http_request *r, struct why *why)
+struct http_owner routes_owner(void *ctx, const struct http_peer *peer)
 {
+	enum { USER = 1, RUN, UNKNOWN };
+	struct lineage l = { 0 };
+	const struct lineage_place place = daemon_lineage_place(api_daemon(ctx));
+	if (peer->pid == getpid())
+		return (struct http_owner){ (uint64_t)USER << 48 | peer->uid, false };
+	/* A process of another pid namespace has pid 0 here. */
+	if (peer->pid)
+		lineage_guess(&place, peer->pid, peer->since, &l);
+	if (!peer->pid || l.other)
+		return (struct http_owner){ (uint64_t)UNKNOWN << 48, true };
+	if (l.run)
+		return (struct http_owner){ (uint64_t)RUN << 48 | (l.run & ((UINT64_C(1) << 48) - 1)), true };
+	return (struct http_owner){ (uint64_t)USER << 48 | peer->uid,
+				    peer->uid != geteuid() && peer->uid != 0 };
+}
+
+enum err routes_admit(void *ctx, const struct http_request *r, size_t *body_most, struct why *why)
+{
+	_cleanup_(buf_free) struct buf allowed = { 0 };
+	(void)ctx;
 	if (!is_allowed_user(r))
 		return why_set(why, E_DENIED, WHY_NOWHERE,
 			       "this daemon belongs to user %u; only that user and root may use it",
 			       (unsigned)geteuid());
+	*body_most = find_row(r, &allowed) == &ops[OP_APPLY] ? HTTP_BODY_BYTES_MAX : HTTP_REQUEST_BYTES_MAX;
+	return OK;
+}
+
+static enum err hand_over(struct api *a, struct http_request *r, struct why *why)
+{
 	if (operations_hang(api_operations(a)))
 		return why_set(why, E_BUSY, WHY_NOWHERE,
 			       "the store does not respond now; nothing was done; try again later");

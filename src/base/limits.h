@@ -224,16 +224,21 @@
 #define HTTP_HEADER_BYTES_MAX 8192         /* one request's line and headers */
 #define HTTP_STREAM_BYTES_MAX (1u << 20)   /* unsent bytes of one stream; a slower reader is disconnected */
 #define HTTP_CONNECTIONS_MAX  1000         /* open connections */
-#define HTTP_FDS_RESERVED     256          /* file descriptors left to the rest of the daemon */
-#define HTTP_FIRST_MS         10000        /* the time from the connection to the first request line */
-#define HTTP_IDLE_MS          60000        /* the time from an answer to the next request line */
-#define HTTP_READ_MS          30000        /* the time from the request line to the last byte of the body */
-#define HTTP_ANSWER_MS        60000        /* the time from the complete request to the handler's answer */
-#define HTTP_SEND_MS          30000        /* the time for the client to read the answer */
-#define HTTP_STALL_MS         30000        /* the time for the client of a stream to read anything */
-#define HTTP_HEARTBEAT_MS     15000        /* the pause between two keep-alive comments on a quiet stream */
-#define HTTP_STOP_MS          5000         /* the time for requests under way when the server stops */
-#define HTTP_WATCH_MS         15 /* the pause between two looks at a handler that has not answered */
+#define HTTP_GUEST_CONNECTIONS                                                                               \
+	32 /* open connections of one run; of all runs together three quarters of the room */
+#define HTTP_USER_RESERVED     8           /* room for connections that one user leaves to others */
+#define HTTP_REQUEST_BYTES_MAX (17u << 20) /* the body of a request, except for apply: one document */
+#define EVENT_FOLLOWERS_MAX    64          /* clients that follow events at the same time */
+#define HTTP_FDS_RESERVED      256         /* file descriptors left to the rest of the daemon */
+#define HTTP_FIRST_MS          10000       /* the time from the connection to the first request line */
+#define HTTP_IDLE_MS           60000       /* the time from an answer to the next request line */
+#define HTTP_READ_MS           30000       /* the time from the request line to the last byte of the body */
+#define HTTP_ANSWER_MS         60000       /* the time from the complete request to the handler's answer */
+#define HTTP_SEND_MS           30000       /* the time for the client to read the answer */
+#define HTTP_STALL_MS          30000       /* the time for the client of a stream to read anything */
+#define HTTP_HEARTBEAT_MS      15000       /* the pause between two keep-alive comments on a quiet stream */
+#define HTTP_STOP_MS           5000        /* the time for requests under way when the server stops */
+#define HTTP_WATCH_MS          15 /* the pause between two looks at a handler that has not answered */
 /* Fixed limits of the HTTP server */
 #define HTTP_TASKS_MAX 4096 /* functions posted to the server's thread that have not run yet */
 #define HTTP_LAST_MS   500  /* the time for sending the last answers, after HTTP_STOP_MS */

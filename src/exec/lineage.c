@@ -108,6 +108,27 @@ static enum err read_proc(void *ctx, pid_t pid, struct ancestor *ret)
 	return e;
 }
 
+static enum err read_name(void *ctx, pid_t pid, struct ancestor *ret)
+{
+	const struct lineage_place *place = ctx;
+	struct proc p;
+	if (!proc_read(pid, &p))
+		return E_NOTFOUND;
+	*ret = (struct ancestor){ .parent = p.parent,
+				  .start = p.start,
+				  .adopts = pid == getpid() ? ticks_of(place->since) : 0 };
+	if (!parse_shim_name(p.name, &ret->shim))
+		ret->shim = (struct lineage){ 0 };
+	return OK;
+}
+
+void lineage_guess(const struct lineage_place *place, pid_t pid, struct boot since, struct lineage *ret)
+{
+	*ret = (struct lineage){ 0 };
+	if (lineage_walk(read_name, (void *)(uintptr_t)place, pid, ticks_of(since), ret))
+		*ret = (struct lineage){ .other = true };
+}
+
 /* --- by the cgroup --- */
 
 bool lineage_of_cgroup(struct str own, struct str delegated, struct lineage *ret)

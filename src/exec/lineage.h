@@ -32,6 +32,9 @@ struct lineage_place {
 must_check enum err lineage_of(const struct lineage_place *place, pid_t pid, struct boot since,
 			       struct lineage *ret);
 
+/* A guess by the names of the processes alone, which reads no run file: for quotas, not for rights. */
+void lineage_guess(const struct lineage_place *place, pid_t pid, struct boot since, struct lineage *ret);
+
 /* The search itself, without /proc. */
 struct ancestor {
 	pid_t parent;        /* 0: none */

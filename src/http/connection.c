@@ -120,6 +120,54 @@ int64_t conn_deadlines(struct http *h, int64_t now)
 	return next;
 }
 
+/* --- owners --- */
+
+static unsigned owned_by(const struct http *h, const struct http_owner *o)
+{
+	uint32_t n = o->key ? map_get(&h->owned, o->key) : 0;
+	return n == MAP_NONE ? 0 : n;
+}
+
+/* False: out of memory. */
+static bool count_owner(struct http *h, const struct http_owner *o, int change)
+{
+	unsigned n = owned_by(h, o) + (unsigned)change;
+	if (!o->key)
+		return true;
+	if (!n)
+		map_remove(&h->owned, o->key);
+	else if (!map_put(&h->owned, o->key, n))
+		return false;
+	h->guests += o->guest ? (unsigned)change : 0;
+	return true;
+}
+
+static bool has_room(const struct http *h, const struct http_owner *o)
+{
+	unsigned most = o->guest ? HTTP_GUEST_CONNECTIONS
+			: h->connections_max > 2 * HTTP_USER_RESERVED
+				? h->connections_max - HTTP_USER_RESERVED
+				: h->connections_max;
+	return !o->key || (owned_by(h, o) < most &&
+			   (!o->guest || h->guests < h->connections_max - h->connections_max / 4));
+}
+
+/* The client may not have sent its request yet; the answer waits in its socket. */
+static void refuse_connection(int fd)
+{
+	static const char text[] =
+		"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/problem+json\r\n"
+		"Connection: close\r\nContent-Length: 121\r\n\r\n"
+		"{\"title\":\"busy\",\"status\":503,\"detail\":\"too many connections of one run or user are "
+		"open; try again later\",\"code\":\"busy\"}\n";
+	/* If it cannot be sent, the client finds the connection closed. */
+	ssize_t sent = send(fd, text, sizeof text - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+	(void)sent;
+	close(fd);
+}
+
+/* --- opening and closing --- */
+
 void conn_notify(void *cls, struct MHD_Connection *mhd, void **ctx, enum MHD_ConnectionNotificationCode code)
 {
 	struct http *h = cls;
@@ -135,6 +183,7 @@ void conn_notify(void *cls, struct MHD_Connection *mhd, void **ctx, enum MHD_Con
 	struct conn *c = *ctx;
 	if (c->request)
 		request_detach(c->request);
+	count_owner(h, &c->owner, -1);
 	epoll_ctl(h->epoll, EPOLL_CTL_DEL, c->fd, NULL);
 	remove_from_phase(c);
 	free(c);
@@ -158,10 +207,19 @@ static bool add_connection(struct http *h, int fd)
 	c->http = h;
 	c->fd = fd;
 	c->peer = (struct http_peer){ cred.pid, cred.uid, clock_boot() };
+	if (h->o.owner)
+		c->owner = h->o.owner(h->o.ctx, &c->peer);
+	if (!has_room(h, &c->owner) || !count_owner(h, &c->owner, 1)) {
+		refuse_connection(fd);
+		free(c);
+		return true;
+	}
 	h->adding = c;
 	/* On failure MHD has closed fd, and conn_notify has freed c if it was called for the connection. */
 	if (MHD_add_connection(h->mhd, fd, (const struct sockaddr *)&addr, sizeof addr.sun_family) !=
 	    MHD_YES) {
+		if (h->adding)
+			count_owner(h, &h->adding->owner, -1);
 		free(h->adding);
 		h->adding = NULL;
 		return false;

@@ -2,6 +2,7 @@
 /* The state and functions that the source files of the server share. Other threads use only `tasks`,
  * `closed`, `stop_requested` and `stats` of struct http. */
 #include "base/buf.h"
+#include "base/map.h"
 #include "http/listen.h"
 #include "http/server.h"
 #include "sys/mailbox.h"
@@ -39,6 +40,7 @@ struct conn {
 	struct MHD_Connection *mhd;
 	int fd; /* owned by MHD */
 	struct http_peer peer;
+	struct http_owner owner;
 	struct server_request *request; /* the current one, or NULL */
 	bool suspended;
 	bool hung_up; /* the client has closed both directions */
@@ -51,6 +53,7 @@ struct server_request {
 	struct conn *conn; /* NULL: the connection is closed */
 	const char *target;
 	struct buf body;
+	size_t body_most;    /* the largest body that it may have */
 	size_t body_counted; /* bytes of the body that http->bodies_held includes */
 	enum err body_error; /* if set, the rest of the body is discarded and the request refused */
 	bool head_checked;
@@ -92,6 +95,8 @@ struct http {
 	struct conn *adding;               /* the connection for which MHD_add_connection is running */
 	struct server_request *unanswered; /* handed to the handler */
 	unsigned conns;
+	struct map owned;   /* open connections by http_owner.key */
+	unsigned guests;    /* open connections of guests */
 	size_t bodies_held; /* bytes of all bodies in memory */
 	int64_t accept_at;  /* accept no connection before this time */
 	bool listener_polled;

@@ -45,6 +45,7 @@ void *request_begin(void *cls, const char *target, struct MHD_Connection *mhd)
 		r->http = h;
 		r->conn = c;
 		r->pub.peer = c->peer;
+		r->body_most = h->limits.body_bytes;
 	}
 	return r;
 }
@@ -66,7 +67,7 @@ void request_refuse(struct server_request *r, int status, enum err e, const char
 
 static void refuse_body(struct server_request *r)
 {
-	request_refuse(r, 413, E_LIMIT, "the body is larger than %zu bytes", r->http->limits.body_bytes);
+	request_refuse(r, 413, E_LIMIT, "the body is larger than %zu bytes", r->body_most);
 }
 
 /* Checks the request line and the headers, before the body is read. */
@@ -100,6 +101,10 @@ static void check_head(struct server_request *r, struct MHD_Connection *mhd, con
 		request_refuse(r, 0, e, "%s", why.text);
 		return;
 	}
+	if (r->http->o.admit && (e = r->http->o.admit(r->http->o.ctx, &r->pub, &r->body_most, &why))) {
+		request_refuse(r, 0, e, "%s", why.text);
+		return;
+	}
 	const char *length = MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, "Content-Length");
 	const char *coding = MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, "Transfer-Encoding");
 	if (coding && strcasecmp(coding, "chunked") != 0) {
@@ -115,7 +120,7 @@ static void check_head(struct server_request *r, struct MHD_Connection *mhd, con
 	}
 	uint64_t n;
 	/* MHD refuses a Content-Length that is not a number. */
-	if (length && str_number(str_of(length), UINT64_MAX, &n) && n > r->http->limits.body_bytes)
+	if (length && str_number(str_of(length), UINT64_MAX, &n) && n > r->body_most)
 		refuse_body(r);
 }
 
@@ -125,7 +130,7 @@ static void append_body(struct server_request *r, struct str data)
 	if (r->body_error) /* the rest of the body is discarded, because MHD takes no answer before the end of
 			      the body */
 		return;
-	if (r->body.n + data.n > h->limits.body_bytes)
+	if (r->body.n + data.n > r->body_most)
 		r->body_error = E_LIMIT;
 	else if (h->bodies_held + data.n > h->limits.bodies_bytes)
 		r->body_error = E_BUSY;

@@ -260,6 +260,7 @@ static void free_server(struct http *h)
 	if (h->epoll >= 0)
 		close(h->epoll);
 	mailbox_free(h->tasks);
+	map_free(&h->owned);
 	sem_destroy(&h->started);
 	pthread_mutex_destroy(&h->lock);
 	free(h);

@@ -71,10 +71,22 @@ struct http_limits {
 };
 extern const struct http_limits http_limits_default;
 
+/* The party whose connections are counted together, so that none can take the room of the others. */
+struct http_owner {
+	uint64_t key; /* not 0 */
+	bool guest;   /* it may have HTTP_GUEST_CONNECTIONS, and a quarter of the room is closed to all guests
+		       */
+};
+
 struct http_options {
 	const char *path; /* path of the socket; see listener_open */
 	struct http_limits limits;
 	void (*handle)(void *ctx, struct http_request *r);
+	/* If set: called for each new connection. */
+	struct http_owner (*owner)(void *ctx, const struct http_peer *peer);
+	/* If set: called when the headers of a request have been read, before its body: method, url and peer
+	 * are known. The result is the largest body that the request may have. An error refuses it. */
+	enum err (*admit)(void *ctx, const struct http_request *r, size_t *body_most, struct why *why);
 	/* If set: called every limits.watch_ms while clients wait for the handler's answer. */
 	void (*watch)(void *ctx, struct http *h);
 	void *ctx;

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""Attacks by connections: a run that opens very many, followers that do not read, bodies that are too large.
+
+usage: connections.py ROTA
+"""
+import os
+import socket
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from checks import check  # noqa: E402
+from rig import Rig, run_parts, wait_until  # noqa: E402
+
+ROTA = os.path.abspath(sys.argv[1])
+
+# Within a run: opens connections, sends half of a request on each, and keeps them until a file exists.
+FLOOD = """
+import socket, os, sys, time
+path, result, end, text = sys.argv[1:5]
+def connect():
+    s = socket.socket(socket.AF_UNIX)
+    s.settimeout(5)
+    try:
+        s.connect(path)
+        s.sendall(text.replace("|", "\\r\\n").encode())
+    except OSError:
+        pass
+    return s
+all = [connect() for _ in range(int(sys.argv[5]))]
+time.sleep(1)
+kept = 0
+for s in all:
+    s.setblocking(False)
+    try:
+        s.recv(1)
+    except BlockingIOError:
+        kept += 1
+    except OSError:
+        pass
+with open(result + ".part", "w") as f:
+    f.write(str(kept))
+os.rename(result + ".part", result)
+while not os.path.exists(end):
+    time.sleep(0.1)
+"""
+
+
+def flood(rig, name, text, n):
+    """A run that opens n connections; returns how many of them are open."""
+    result, script = os.path.join(rig.dir, name + ".kept"), os.path.join(rig.dir, "flood.py")
+    with open(script, "w", encoding="utf-8") as f:
+        f.write(FLOOD)
+    rig.add({"id": name, "expression": "0 0 1 1 *", "action": {"type": "command", "command": [
+        sys.executable, script, rig.socket, result, os.path.join(rig.dir, "end"), text, str(n)]}})
+    rig.ask("POST", f"/schedules/{name}/run", {})
+    check(wait_until(60, lambda: os.path.exists(result)), f"{name}: it ran")
+    with open(result, encoding="utf-8") as f:
+        return int(f.read())
+
+
+def runs_do_not_lock_people_out():
+    with Rig(ROTA) as rig:
+        rig.start()
+        for name, text, n in (("half", "GET /api/v1/st", 700), ("nothing", "", 700), ("body", "POST /api/v1/schedules HTTP/1.1|Host: x|"
+                              "Content-Length: 1000||{", 700)):
+            kept = flood(rig, name, text, n)
+            check(0 < kept <= 32, f"{name}: a run has {kept} connections")
+            r = rig.cli("status")
+            check(r.returncode == 0, f"{name}: a person is served", r)
+        open(os.path.join(rig.dir, "end"), "w").close()
+        check(wait_until(30, lambda: all(r["state"] == "finished" for r in rig.runs())), "the runs end")
+        check(rig.cli("status").returncode == 0, "and a person is served")
+
+
+def memory_of(pid):
+    with open(f"/proc/{pid}/status", encoding="utf-8") as f:
+        return next(int(line.split()[1]) for line in f if line.startswith("VmRSS:")) * 1024
+
+
+def followers():
+    """Followers that do not read: there are few of them, and they take little memory."""
+    with Rig(ROTA) as rig:
+        rig.start()
+        rig.add({"id": "a", "expression": "0 0 1 1 *", "action": {"type": "command", "command": ["true"]}})
+        before, open_now, refused = memory_of(rig.daemon.pid), [], 0
+        for _ in range(300):
+            s = socket.socket(socket.AF_UNIX)
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+            s.settimeout(30)
+            s.connect(rig.socket)
+            s.sendall(b"GET /api/v1/events?follow=true HTTP/1.1\r\nHost: x\r\n\r\n")
+            answer = s.recv(20)
+            refused += answer.startswith(b"HTTP/1.1 503")
+            open_now.append(s)
+        check(refused >= 300 - 64, f"refused followers: {refused} of 300")
+        for i in range(600):
+            rig.ask("POST", "/schedules/a/pause", {"note": "x" * 400 + str(i)})
+        grown = memory_of(rig.daemon.pid) - before
+        check(grown < 120 << 20, f"the daemon has grown by {grown >> 20} MiB")
+        check(rig.cli("status").returncode == 0, "a person is served")
+        for s in open_now:
+            s.close()
+
+        def served():
+            time.sleep(0.1)
+            s = socket.socket(socket.AF_UNIX)
+            s.settimeout(30)
+            s.connect(rig.socket)
+            s.sendall(b"GET /api/v1/events?follow=true HTTP/1.1\r\nHost: x\r\n\r\n")
+            good = s.recv(20).startswith(b"HTTP/1.1 200")
+            s.close()
+            return good
+        check(wait_until(30, served), "there is room again when they have left")
+
+
+def bodies():
+    """Only apply may have a large body; it is refused before it is sent."""
+    with Rig(ROTA) as rig:
+        rig.start()
+
+        def status(path, length):
+            s = socket.socket(socket.AF_UNIX)
+            s.settimeout(5)
+            s.connect(rig.socket)
+            s.sendall(f"POST /api/v1{path} HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n".encode())
+            try:
+                return s.recv(12)[9:12].decode()
+            except TimeoutError:
+                return "waits"
+            finally:
+                s.close()
+        check(status("/schedules", 32 << 20) == "413", "a document of 32 MB is refused at its headers")
+        check(status("/apply", 32 << 20) == "waits", "apply reads as much")
+        check(status("/apply", 65 << 20) == "413", "and not more than 64 MB")
+
+
+sys.exit(run_parts([runs_do_not_lock_people_out, followers, bodies], sys.argv[2:], 3))
