@@ -57,6 +57,9 @@ const char *event_type(const struct pump_fact *f)
 	case ST_AGENT:
 	case ST_RUN_TEXT:
 	case ST_PRUNE:
+	case ST_NUMBERS:
+	case ST_TAKE:
+	case ST_KEY:
 	case ST_OPS:
 		break;
 	}

@@ -155,6 +155,7 @@
 /* The daemon */
 #define CALENDARS_MAX        4096      /* different sets of excluded days */
 #define NAMES_MAX            (1 << 20) /* agents, accounts and concurrency keys together */
+#define INTERN_WAIT_MS       2000      /* for numbers from the store, when a document has a new name */
 #define PUMP_SUBSCRIBERS_MAX 8         /* parts of the daemon that are called for every durable fact */
 #define GRANT_REMOVALS_MAX   1024      /* removed schedules that still count towards the grants of runs */
 #define PREPARE_THREADS      4         /* threads that prepare attempts */

@@ -56,7 +56,7 @@ static enum err open_directory(struct daemon *d, struct why *why)
 		e = rename_post_dir(d, why);
 	if (!e)
 		e = datadir_make(d->notify_dir, why);
-	return e ? e : token_key_open(d->options.data, &d->token_key, why);
+	return e;
 }
 
 static enum err open_prepare_worker(struct daemon *d, struct why *why)
@@ -71,7 +71,7 @@ static enum err open_prepare_worker(struct daemon *d, struct why *why)
 								  .component_seconds = o->component_seconds,
 								  .secrets = o->secrets,
 								  .pass_env = o->pass_env,
-								  .token_key = d->token_key },
+								  .token_key = &d->token_key },
 						       .defaults = o->defaults,
 						       .intern = d->intern,
 						       .ctx = d,
@@ -122,10 +122,7 @@ static void load_item(void *ctx, const struct load_item *item)
 	struct daemon *d = ctx;
 	problems_load(d->problems, item);
 	d->restore_problem_open |= item->kind == LOAD_PROBLEM && str_eq(item->problem.key, STR("restored"));
-	if (item->kind == LOAD_NAME &&
-	    intern_load(d->intern, (enum name_kind)item->name.kind, item->name.number, item->name.text))
-		return; /* rules that use the name are outdated and do not come due until they are compiled
-			   again */
+	shared_load(d, item);
 }
 
 static void zones_changed(void *ctx)
@@ -165,6 +162,7 @@ static enum err open_engine(struct daemon *d, struct why *why)
 				 .runner = d->runner,
 				 .prepare = d->prepare,
 				 .ctx = d,
+				 .result = attempts_result,
 				 .replied = commands_replied,
 				 .answered = store_requests_answered };
 	intern_tables(d->intern, &c.engine);
@@ -196,13 +194,19 @@ static enum err load_engine(struct daemon *d, struct why *why)
 	if (!e)
 		e = open_engine(d, why);
 	if (!e)
+		shared_take_numbers(d);
+	if (!e)
 		e = pump_load(d->pump, loop_now(), load_item, d);
 	if (e == E_IO && d->store->ops->failure(d->store, NULL, NULL, why) == OK)
 		why_write(why, WHY_NOWHERE, "the store in %s cannot be read", d->options.data);
 	if (!e)
 		e = intern_number_default_zone(d->intern);
-	if (e == E_LIMIT)
+	if (e == E_LIMIT || e == E_BUSY)
 		e = OK; /* `rota doctor` reports the schedules that are outdated then */
+	if (!e)
+		shared_number_names(d);
+	if (!e)
+		e = shared_open_key(d, why);
 	if (!e && (d->restore_text[0] || d->restore_problem_open))
 		e = mailbox_put(d->mail, restore_report, d);
 	return e ? e : mailbox_put(d->mail, recompile_all, d);

@@ -4,7 +4,9 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/map.h"
+#include "base/number_blocks.h"
 #include "daemon/agent_index.h"
+#include "sys/thread.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -13,7 +15,6 @@
 struct name {
 	char *text;
 	size_t length;
-	bool unsaved;
 };
 
 struct table {
@@ -21,10 +22,16 @@ struct table {
 	unsigned n, room;
 	uint32_t most;
 	struct map by_hash;
+	struct number_blocks numbers;
+	uint32_t *unsaved; /* numbers of names that intern_unsaved has not passed on */
+	unsigned unsaveds, unsaved_room;
 };
 
 struct intern {
 	pthread_mutex_t lock;
+	pthread_cond_t numbers_came;
+	ask_numbers_fn *ask;
+	void *ask_ctx;
 	struct zoneinfo *zoneinfo;
 	struct zoneinfo *previous; /* the engine may point into it until it gets EV_ZONES */
 	struct zoneinfo *reread;   /* read again, but not in use yet */
@@ -53,6 +60,7 @@ enum err intern_new(struct intern **ret)
 	if (!n)
 		return E_NOMEM;
 	pthread_mutex_init(&n->lock, NULL);
+	thread_cond_init(&n->numbers_came);
 	n->table[NAME_ZONE].most = ZONES_MAX;
 	n->table[NAME_DAYS].most = CALENDARS_MAX;
 	n->table[NAME_OTHER].most = NAMES_MAX;
@@ -86,6 +94,7 @@ void intern_free(struct intern *n)
 		for (uint32_t i = 0; i < t->n; i++)
 			free(t->name[i].text);
 		free(t->name);
+		free(t->unsaved);
 		map_free(&t->by_hash);
 	}
 	for (unsigned i = 0; i < CALENDARS_MAX; i++)
@@ -95,6 +104,7 @@ void intern_free(struct intern *n)
 	zoneinfo_close(n->zoneinfo);
 	zoneinfo_close(n->previous);
 	zoneinfo_close(n->reread);
+	pthread_cond_destroy(&n->numbers_came);
 	pthread_mutex_destroy(&n->lock);
 	free(n);
 }
@@ -147,7 +157,8 @@ static enum err set_name(struct intern *n, enum name_kind kind, uint32_t number,
 			 struct str text, bool unsaved)
 {
 	struct table *t = &n->table[kind];
-	if (!array_reserve(&t->name, &t->room, number + 1, sizeof *t->name))
+	if (!array_reserve(&t->name, &t->room, number + 1, sizeof *t->name) ||
+	    (unsaved && !ARRAY_ADD_ROOM(t->unsaved, t->unsaved_room, t->unsaveds)))
 		return E_NOMEM;
 	char *copy = malloc(text.n + 1);
 	if (!copy || !map_put(&t->by_hash, key, number) ||
@@ -160,7 +171,9 @@ static enum err set_name(struct intern *n, enum name_kind kind, uint32_t number,
 	while (t->n <= number)
 		t->name[t->n++] = (struct name){ 0 };
 	free(t->name[number].text);
-	t->name[number] = (struct name){ copy, text.n, unsaved };
+	t->name[number] = (struct name){ copy, text.n };
+	if (unsaved)
+		t->unsaved[t->unsaveds++] = number;
 	if (kind == NAME_ZONE)
 		look_up_zone(n, number, text);
 	if (kind == NAME_ZONE && str_eq(text, n->default_zone))
@@ -182,18 +195,71 @@ enum err intern_load(struct intern *n, enum name_kind kind, uint32_t number, str
 	return e;
 }
 
-/* The number of a name; a name without a number gets a new one. E_LIMIT: too many names. */
-static enum err number_of_name(struct intern *n, enum name_kind kind, struct str text, uint32_t *ret)
+/* --- numbers --- */
+
+void intern_ask_numbers(struct intern *n, ask_numbers_fn *ask, void *ctx)
+{
+	n->ask = ask;
+	n->ask_ctx = ctx;
+}
+
+void intern_add_numbers(struct intern *n, enum name_kind kind, uint64_t first, uint32_t count)
+{
+	pthread_mutex_lock(&n->lock);
+	number_blocks_add(&n->table[kind].numbers, first, count);
+	pthread_cond_broadcast(&n->numbers_came);
+	pthread_mutex_unlock(&n->lock);
+}
+
+/* Asks for a block if there is none in reserve. With the lock held, which is released meanwhile. */
+static void refill(struct intern *n, enum name_kind kind)
+{
+	static const uint32_t block[NAME_KINDS] = { [NAME_ZONE] = 64, [NAME_DAYS] = 64, [NAME_OTHER] = 4096 };
+	struct number_blocks *b = &n->table[kind].numbers;
+	if (!n->ask || !number_blocks_ask(b))
+		return;
+	pthread_mutex_unlock(&n->lock);
+	bool asked = n->ask(n->ask_ctx, kind, block[kind]);
+	pthread_mutex_lock(&n->lock);
+	if (!asked)
+		b->asked = false;
+}
+
+/* Waits until a number is ready. With the lock held, which is released meanwhile. E_BUSY: none came. */
+static enum err wait_for_number(struct intern *n, enum name_kind kind)
+{
+	struct timespec until;
+	int rc = 0;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += INTERN_WAIT_MS / 1000;
+	refill(n, kind);
+	while (!number_blocks_ready(&n->table[kind].numbers) && rc == 0 && n->ask)
+		rc = pthread_cond_timedwait(&n->numbers_came, &n->lock, &until);
+	return number_blocks_ready(&n->table[kind].numbers) ? OK : E_BUSY;
+}
+
+/* A name that has no number. With the lock held. */
+static enum err add_name(struct intern *n, enum name_kind kind, struct str text, uint32_t *number)
 {
 	struct table *t = &n->table[kind];
+	enum err e = wait_for_number(n, kind);
+	uint64_t key = key_of(t, text, number);
+	if (e || *number != MAP_NONE)
+		return *number != MAP_NONE ? OK : e; /* another thread has added it meanwhile */
+	uint64_t fresh = number_blocks_take(&t->numbers);
+	*number = (uint32_t)fresh;
+	return fresh < t->most ? set_name(n, kind, *number, key, text, true) : E_LIMIT;
+}
+
+/* The number of a name, a new one if it has none. */
+static enum err number_of_name(struct intern *n, enum name_kind kind, struct str text, uint32_t *ret)
+{
 	enum err e = OK;
 	pthread_mutex_lock(&n->lock);
 	uint32_t number;
-	uint64_t key = key_of(t, text, &number);
-	if (number == MAP_NONE) {
-		number = t->n;
-		e = number < t->most ? set_name(n, kind, number, key, text, true) : E_LIMIT;
-	}
+	key_of(&n->table[kind], text, &number);
+	if (number == MAP_NONE)
+		e = add_name(n, kind, text, &number);
 	pthread_mutex_unlock(&n->lock);
 	if (!e)
 		*ret = number;
@@ -203,13 +269,14 @@ static enum err number_of_name(struct intern *n, enum name_kind kind, struct str
 void intern_unsaved(struct intern *n, name_fn *fn, void *ctx)
 {
 	pthread_mutex_lock(&n->lock);
-	for (unsigned k = 0; k < NAME_KINDS; k++)
-		/* New names have the largest numbers. */
-		for (uint32_t i = n->table[k].n; i-- > 0 && n->table[k].name[i].unsaved;) {
-			struct name *m = &n->table[k].name[i];
-			m->unsaved = false;
-			fn(ctx, (enum name_kind)k, i, (struct str){ m->text, m->length });
+	for (unsigned k = 0; k < NAME_KINDS; k++) {
+		struct table *t = &n->table[k];
+		for (unsigned i = 0; i < t->unsaveds; i++) {
+			const struct name *m = &t->name[t->unsaved[i]];
+			fn(ctx, (enum name_kind)k, t->unsaved[i], (struct str){ m->text, m->length });
 		}
+		t->unsaveds = 0;
+	}
 	pthread_mutex_unlock(&n->lock);
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 /* Numbers for names. Rules hold no texts: a zone, a set of excluded days, an agent, an account or a
- * concurrency key is a number in them. A number is never given to another name, and the store must have it
- * before it has rules that use it: see intern_unsaved. Functions may be called from any thread, unless their
- * comment says otherwise. */
+ * concurrency key is a number in them. Numbers come in blocks from the store, none is ever given to another
+ * name, and the store must have a name before it has rules that use it: see intern_unsaved. Functions may be
+ * called from any thread, unless their comment says otherwise. */
 #include "core/doc/doc.h"
 #include "core/engine/engine.h"
 #include "host/zoneinfo.h"
@@ -12,6 +12,15 @@ enum name_kind { NAME_ZONE, NAME_DAYS, NAME_OTHER /* agents, accounts, concurren
 struct intern;
 must_check enum err intern_new(struct intern **ret);
 void intern_free(struct intern *n);
+
+/* --- numbers --- */
+
+/* Calls `ask` whenever a block of numbers is needed; it must lead to intern_add_numbers. False: it could not
+ * ask now. May be called on any thread. To be set before there are other threads. */
+typedef bool ask_numbers_fn(void *ctx, enum name_kind kind, uint32_t n);
+void intern_ask_numbers(struct intern *n, ask_numbers_fn *ask, void *ctx);
+/* The numbers `first` to `first` + count - 1 may be given to names of this kind. */
+void intern_add_numbers(struct intern *n, enum name_kind kind, uint64_t first, uint32_t count);
 
 /* --- names --- */
 
@@ -27,7 +36,9 @@ struct str intern_text(struct intern *n, uint32_t number);
 uint32_t intern_known(struct intern *n, enum doc_name kind, struct str name);
 /* The name of the agent with this number; empty: no agent has it. Valid as long as `n`. */
 struct str intern_agent_name(struct intern *n, uint32_t number);
-/* The functions by which doc_rules gets the numbers of names. */
+/* The functions by which doc_rules gets the numbers of names. E_BUSY: a new name, and the store has given no
+ * number for INTERN_WAIT_MS; E_LIMIT: too many names. Not on the daemon's thread, which receives the numbers.
+ */
 struct doc_names intern_for_documents(struct intern *n);
 /* The tables that the engine reads; they do not move, and are filled as names are added. */
 void intern_tables(struct intern *n, struct engine_config *ret);

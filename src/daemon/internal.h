@@ -30,6 +30,13 @@ struct store_request {
 	struct store_request *next;
 };
 
+/* Numbers for names that were asked for. */
+struct name_numbers {
+	struct daemon *d;
+	enum name_kind kind;
+	uint32_t n;
+};
+
 enum health_part { HEALTH_STORE, HEALTH_RUNNER, HEALTH_CLOCK, HEALTH_CLOCK_STEP, HEALTH_PARTS };
 
 struct daemon {
@@ -39,6 +46,8 @@ struct daemon {
 	struct buf cgroup;
 	struct boot subreaper_since;
 	struct token_key token_key;
+	bool has_token_key; /* the store has it */
+	struct name_numbers name_numbers[NAME_KINDS];
 
 	struct store *store;
 	struct runner *runner;
@@ -104,10 +113,20 @@ void store_requests_take(void *arg); /* mail */
 void store_requests_answered(void *ctx, const struct st_ack *ack);
 void store_requests_free(struct store_request *s);
 
+/* --- shared.c: what several nodes share --- */
+void shared_load(struct daemon *d, const struct load_item *item);
+/* To be called when everything is loaded: makes and stores a key, if the store has none. */
+must_check enum err shared_open_key(struct daemon *d, struct why *why);
+/* To be called before any other request is under way: takes the first numbers for names, and waits for them.
+ */
+void shared_take_numbers(struct daemon *d);
+void shared_number_names(struct daemon *d); /* lets new names get further numbers from the store */
+
 /* --- attempts.c: attempts to be prepared, and finished tasks --- */
 void attempts_want(void *ctx, const struct rn_req *r);
 void attempts_finished(void *ctx, struct prepare_task *t); /* runs on a thread of the prepare worker */
 void attempts_take(void *arg);                             /* mail */
+struct str attempts_result(void *ctx, const struct run_row *run, struct arena *a);
 void attempts_happened(void *ctx, const struct pump_fact *f, const struct st_ack *ack);
 
 /* --- recompile.c: schedules whose rules are outdated --- */

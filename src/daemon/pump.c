@@ -157,9 +157,19 @@ static bool take_fact(struct pump *p, uint64_t tag, struct pump_fact *ret)
 
 /* --- requests --- */
 
+/* The store copies the texts of a request, so the result is needed only during the call. */
+static enum err submit_end(struct pump *p, const struct st_req *r)
+{
+	_cleanup_(arena_free) struct arena a = { 0 };
+	struct st_req with = *r;
+	with.result = p->config.result(p->config.ctx, &r->run, &a);
+	return p->config.ops->submit(p->config.store, &with);
+}
+
 static enum err submit_to_store(struct pump *p, const struct st_req *r)
 {
-	enum err e = p->config.ops->submit(p->config.store, r);
+	bool has_result = r->op == ST_FINISH && r->run.state == RUN_FINISHED && r->run.attempt;
+	enum err e = has_result ? submit_end(p, r) : p->config.ops->submit(p->config.store, r);
 	if (e)
 		return e;
 	if (r->tag >= OWN_TAGS)

@@ -2,6 +2,7 @@
 /* Drives the engine: submits its requests to the store, the runner and the prepare worker, and passes their
  * answers to it. The pump decides nothing, never waits, and belongs to one thread. Requests that a full port
  * refuses are submitted again later, in their order. */
+#include "base/arena.h"
 #include "core/engine/engine.h"
 #include "exec/runner.h"
 
@@ -35,6 +36,8 @@ struct pump_config {
 	struct runner *runner;
 	struct prepare_worker *prepare; /* answers RN_ASK, except for ASK_CHECK; answers come as EV_RUNNER */
 	void *ctx;
+	/* The result of a run that has finished, to be recorded with its end; empty: none. */
+	struct str (*result)(void *ctx, const struct run_row *run, struct arena *a);
 	void (*replied)(void *ctx, const struct reply *r);
 	/* The store has answered a request of pump_send. */
 	void (*answered)(void *ctx, const struct st_ack *ack);

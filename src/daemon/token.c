@@ -1,7 +1,6 @@
-/* Reads or creates the key of a data directory, and makes and checks tokens with it. */
+/* Makes keys, and makes and checks tokens with them. */
 #include "daemon/token.h"
 #include "daemon/internal.h"
-#include "sys/data_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +13,13 @@
 #include <unistd.h>
 
 /* --- the key --- */
+
+#define TOKEN_FILE "token.key"
+
+static void free_text(char **text)
+{
+	free(*text);
+}
 
 static bool read_key(const char *path, struct token_key *ret)
 {
@@ -29,42 +35,24 @@ static bool read_key(const char *path, struct token_key *ret)
 	return whole;
 }
 
-/* Written under another name first: after a crash there is a complete key or none. */
-static bool write_key(const char *path, const struct token_key *key)
+enum err token_key_new(const char *data, struct token_key *ret, struct why *why)
 {
-	char *fresh = NULL;
-	if (asprintf(&fresh, "%s.new", path) < 0)
-		return false;
-	unlink(fresh);
-	int fd = data_file_open(AT_FDCWD, fresh, O_WRONLY | O_CREAT | O_EXCL);
-	bool written =
-		fd >= 0 && write(fd, key->bytes, sizeof key->bytes) == sizeof key->bytes && fsync(fd) == 0;
-	if (fd >= 0)
-		close(fd);
-	written = written && rename(fresh, path) == 0;
-	if (!written)
-		unlink(fresh);
-	free(fresh);
-	return written;
-}
-
-enum err token_key_open(const char *data, struct token_key *ret, struct why *why)
-{
-	char *path = datadir_path(data, "token.key");
+	_cleanup_(free_text) char *path = datadir_path(data, TOKEN_FILE);
 	struct token_key key;
 	if (!path)
 		return E_NOMEM;
-	if (!read_key(path, &key)) {
-		if (getrandom(key.bytes, sizeof key.bytes, 0) != sizeof key.bytes) {
-			free(path);
-			return why_set(why, E_IO, WHY_NOWHERE,
-				       "cannot get random bytes for the key of tokens: %s", strerror(errno));
-		}
-		(void)write_key(path, &key);
-	}
-	free(path);
+	if (!read_key(path, &key) && getrandom(key.bytes, sizeof key.bytes, 0) != sizeof key.bytes)
+		return why_set(why, E_IO, WHY_NOWHERE, "cannot get random bytes for the key of tokens: %s",
+			       strerror(errno));
 	*ret = key;
 	return OK;
+}
+
+void token_key_remove_file(const char *data)
+{
+	_cleanup_(free_text) char *path = datadir_path(data, TOKEN_FILE);
+	if (path)
+		unlink(path);
 }
 
 /* --- tokens --- */

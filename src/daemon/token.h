@@ -1,19 +1,20 @@
 #pragma once
 /* Tokens by which runs identify themselves: r12.1.MAC, the run's number, its attempt, and a keyed hash of
- * both. Only the key is stored, so there are no tokens to clean up, and a token stays valid after a restart
- * of the daemon. These functions do not check whether the attempt is still alive. */
-#include "base/err.h"
+ * both. Only the key is stored, in the store, so there are no tokens to clean up, and a token stays valid
+ * after a restart of the daemon. These functions do not check whether the attempt is still alive. */
+#include "port/store.h"
 
-enum { TOKEN_KEY = 32, TOKEN_SIZE = 1 + 20 + 1 + 10 + 1 + 64 + 1 };
+enum { TOKEN_KEY = STORE_KEY_BYTES, TOKEN_SIZE = 1 + 20 + 1 + 10 + 1 + 64 + 1 };
 
 struct token_key {
 	uint8_t bytes[TOKEN_KEY];
 };
 
-/* The key of a data directory, created if there is none. It is not stored in the database: if a copy of the
- * database is served elsewhere, other runs get the same numbers there. A key that cannot be stored is valid
- * until the daemon ends. E_IO: no random numbers. */
-must_check enum err token_key_open(const char *data, struct token_key *ret, struct why *why);
+/* A key for a store that has none: the one in the data directory, where earlier versions stored it, so that
+ * their runs keep their tokens; else a new one. E_IO: no random numbers. */
+must_check enum err token_key_new(const char *data, struct token_key *ret, struct why *why);
+/* Removes the file of earlier versions, once the store has the key. */
+void token_key_remove_file(const char *data);
 
 /* False: no memory. */
 must_check bool token_write(const struct token_key *key, uint64_t run, unsigned attempt,

@@ -14,6 +14,12 @@
  *  - A request that changes a schedule carries the rev of the schedule for which it was decided. If the store
  *    has another rev, it answers ST_STALE and changes nothing. Every answer that concerns a schedule carries
  *    its row after the request.
+ *  - Every schedule belongs to a part, and every part to one node, which decides for its schedules. A request
+ *    of an owner (OWNER_OPS) names the part and the epoch of its ownership. If the part has another epoch,
+ *    the answer is ST_FENCED, without a row, and nothing changes: another node owns the part now. This is
+ *    checked before anything else.
+ *  - Numbers of runs, schedules and names come from the store (ST_NUMBERS), so that two engines never use the
+ *    same one. A number that belongs to another record is answered ST_COLLISION, never ST_OK.
  *  - Answers come in the order in which the requests were carried out.
  *  - Requests for one schedule are carried out in the order of submission within their lane; requests of
  *    different lanes may overtake each other. */
@@ -22,20 +28,31 @@
 
 #define WALL_NEVER ((struct wall){ INT64_MAX })
 
-enum { STORE_RULES = 152 }; /* bytes of compiled rules, which the store does not interpret */
+enum {
+	STORE_RULES = 152,    /* bytes of compiled rules, which the store does not interpret */
+	STORE_KEY_BYTES = 32, /* of the key of run tokens */
+	STORE_PARTS_MAX = 256,
+	STORE_NAME_KINDS = 3,        /* kinds of names */
+	STORE_NUMBERS_MAX = 1 << 20, /* taken by one request */
+};
 
 enum st_op {
 	/* Adds or changes a schedule.
-	 *  - rev 0: inserts a new sid with rev 1. ST_REFUSED if the sid is not larger than every sid that was
-	 *    pruned.
+	 *  - rev 0: inserts a new sid with rev 1 in the request's part, with no failures. ST_REFUSED if the
+	 * sid is not larger than every sid that was pruned.
 	 *  - Otherwise rev must be equal to the store's, which then grows by one. The schedule's row becomes
-	 *    `row`, except that sid and pruned_to stay; with keep_next, next, high, left, failures, owed,
-	 *    owed_since, seen and next_set_at stay, too.
+	 *    `row`, except that sid, part, pruned_to and failures stay; with keep_next, next, high, left,
+	 * owed, owed_since, seen and next_set_at stay, too.
+	 *  - If the leader is another one than before, seen becomes the number of its last end, whatever the
+	 *    request says; 0 if it has none.
+	 *  - clear_failures: failures becomes 0.
 	 *  - close_range: the schedule's open range ends at `at`, or is deleted if it begins after `at`.
-	 *  - ends_known: also ST_STALE if the leader has an end beyond row.seen.
+	 *  - ends_known: also ST_STALE if the leader that the schedule has before the request has an end
+	 * beyond row.seen.
 	 *  - Checked last: ST_REFUSED if another schedule that is not removed has this id.
 	 *
-	 * Repeated: the store has rev + 1 with the same `at`. */
+	 * Repeated: the store has rev + 1 with the same `at`; with rev 0 also the same id. With rev 0 and a
+	 * sid that exists otherwise: ST_COLLISION. */
 	ST_PUT,
 	/* Removes a schedule. Its row stays as a tombstone, with high and pruned_to, but is not loaded any
 	 * more. A tombstone refuses everything except ST_DROP, ST_VERDICT, ST_STARTED and ST_FINISH of its
@@ -43,7 +60,8 @@ enum st_op {
 	 * never used again. */
 	ST_DROP,
 	/* Records an occurrence: inserts `run`. run.run is unique, and so is (sid, nominal) except for
-	 * KIND_MANUAL. Repeated: run.run exists. Otherwise, in this order:
+	 * KIND_MANUAL. Repeated: run.run exists with the same sid, nominal, kind, claimed and node; if it
+	 * exists otherwise: ST_COLLISION. Otherwise, in this order:
 	 *  - no such schedule: ST_REFUSED;
 	 *  - another rev: ST_STALE;
 	 *  - `moves` is set, and nominal is at or below high or pruned_to (for a follower: move.seen is at or
@@ -69,18 +87,20 @@ enum st_op {
 	 * a follower. Another rev: ST_STALE. */
 	ST_WITHDRAW,
 	/* A run that is pending, or claimed with attempt 0, becomes run.state (claimed, skipped or missed)
-	 * with run.reason. Repeated: the run has this state and reason already. Any other run: ST_LOST. */
+	 * with run.reason, held by run.node. Repeated: the run has this state and reason already. Any other
+	 * run: ST_LOST. */
 	ST_VERDICT,
-	/* Attempt run.attempt was seen alive at run.started. Advisory: if the run is claimed or retrying with
-	 * the same or a smaller attempt, attempt and started are set and it becomes claimed; otherwise
-	 * nothing changes. ST_OK in both cases, if the run exists. */
+	/* Attempt run.attempt was seen alive at run.started on run.node. Advisory: if the run is claimed or
+	 * retrying with the same or a smaller attempt, attempt, started and node are set and it becomes
+	 * claimed; otherwise nothing changes. ST_OK in both cases, if the run exists. */
 	ST_STARTED,
 	/* Attempt run.attempt has ended. Sets state, outcome, reason, uncounted, ended, retry_at, cost,
-	 * tokens and exit_code of the run. With RUN_FINISHED the schedule's failures become `failures`, and
-	 * the run gets the next end number, run_row.end: one more than the largest in the whole store. With
-	 * `avoided` three counts in avoided_row grow by one: for all schedules, for this schedule, and for
-	 * the quarter of an hour of run.ended. Repeated: the same attempt has the same end. ST_LOST: the run
-	 * was finished with another end. */
+	 * tokens, exit_code and node of the run. With RUN_FINISHED the schedule's failures change as
+	 * `failures` says, the run gets the next number of an end of its schedule, run_row.end: one more than
+	 * the largest, and `result`, if it is not empty, becomes its RUN_TEXT_RESULT. With `avoided` three
+	 * counts in avoided_row grow by one: for all schedules, for this schedule, and for the
+	 * quarter of an hour of run.ended. Repeated: the same attempt has the same end. ST_LOST: the run was
+	 * finished with another end. */
 	ST_FINISH,
 	/* Holds an agent or account until a time, or releases it (reason 0: the row and its note are
 	   deleted). */
@@ -89,8 +109,8 @@ enum st_op {
 	 * answer has the problem's number and count, except with ST_REFUSED. */
 	ST_PROBLEM,
 	/* Assigns a number, which rules use, to a name; kept forever. Repeated: that name has that number.
-	 * ST_LOST: the number belongs to another name. Submit this request before the ST_PUT whose rules use
-	 * the number, and in the same lane, so that it is carried out first. */
+	 * ST_COLLISION: the number belongs to another name. Submit this request before the ST_PUT whose
+	 * rules use the number, and in the same lane, so that it is carried out first. */
 	ST_NAME,
 	/* Sets the place of a schedule (file and line) to `source`; the rev stays. ST_REFUSED: no such
 	 * schedule, or it is removed. */
@@ -125,8 +145,33 @@ enum st_op {
 	/* Deletes old rows that nothing needs; see enum prune_what. Rows that must stay are left alone. ST_OK
 	 * also if nothing is deleted. Lane: LANE_BULK; a request should name few rows. */
 	ST_PRUNE,
+	/* Takes the next numbers.n numbers of kind numbers.kind, which are larger than all that were
+	 * recorded. The answer has the first one, and no other request gets any of them. A repeated request
+	 * takes other numbers; those of the first answer are lost. A store with one owner may give numbers
+	 * that were taken but not recorded again to the next engine. ST_REFUSED: n is 0 or above
+	 * STORE_NUMBERS_MAX, or there is no such kind. */
+	ST_NUMBERS,
+	/* Takes over part `part` for node `node`, if its epoch is `epoch` (0: also a part that has no owner
+	 * yet): the epoch grows by one. Repeated: the part has epoch + 1 and this node. ST_FENCED: it has
+	 * another epoch. ST_REFUSED: the part is STORE_PARTS_MAX or more, or node is 0. */
+	ST_TAKE,
+	/* Stores the key of run tokens. Repeated: it is the store's key. ST_LOST: the store has another one.
+	 */
+	ST_KEY,
 	ST_OPS
 };
+
+/* The requests of a part's owner, as bits. The others are not fenced: they concern no schedule, or change
+ * nothing that its owner decides. */
+#define OWNER_OPS                                                                                            \
+	(1u << ST_PUT | 1u << ST_DROP | 1u << ST_OCC | 1u << ST_RANGE | 1u << ST_WITHDRAW |                  \
+	 1u << ST_VERDICT | 1u << ST_STARTED | 1u << ST_FINISH)
+
+/* What numbers are for; names have one kind for each name_row.kind. */
+enum number_kind { NUMBER_RUN, NUMBER_SCHED, NUMBER_NAME, NUMBER_KINDS = NUMBER_NAME + STORE_NAME_KINDS };
+
+/* What a finished run does to its schedule's failures in a row. */
+enum failures_change { FAILURES_STAY, FAILURES_GROW, FAILURES_CLEAR, FAILURES_CHANGES };
 
 /* A request names a problem by its number, or else by its key: then the latest problem with that key, open or
  * closed. ST_REFUSED: no such problem, no key, `at` is WALL_NEVER, or a text exceeds
@@ -176,8 +221,9 @@ enum agent_act {
 /* What to delete, and under which condition. */
 enum prune_what {
 	/* Runs numbered `first` to `last` that are finished, skipped or missed, with nominal, claimed, ended
-	 * and retry_at no later than `at`. Runs with an end number above `end` stay, since a follower may
-	 * have to act on them; so does the latest end of every schedule that is not removed. The schedule's
+	 * and retry_at no later than `at`, which the caller chooses before every end on which a follower has
+	 * to act. The latest end of a schedule stays while the schedule is not removed or has a run that is
+	 * not finished: the next end gets the number after it. The schedule's
 	 * pruned_to becomes the nominal time of the deleted run if that is later (not for KIND_MANUAL). Run
 	 * numbers are never used again. Also deletes the messages of these runs, messages without a run that
 	 * are not waiting and were last tried or put no later than `at`, and avoided counts of quarters of an
@@ -198,10 +244,11 @@ enum prune_what {
 
 enum st_res {
 	ST_OK,
-	ST_LOST,    /* the occurrence has another record already, or the attempt another end */
-	ST_STALE,   /* decided for an old rev; the answer has the current row */
-	ST_FENCED,  /* the lease was lost; only with several nodes */
-	ST_REFUSED, /* impossible: no such schedule or run, or a limit of the store */
+	ST_LOST,      /* the occurrence has another record already, or the attempt another end */
+	ST_STALE,     /* decided for an old rev; the answer has the current row */
+	ST_FENCED,    /* another node owns the part: forget it, and never ask for it again */
+	ST_REFUSED,   /* impossible: no such schedule or run, or a limit of the store */
+	ST_COLLISION, /* the number belongs to another record: decide again with another number */
 	ST_RESULTS
 };
 
@@ -234,12 +281,13 @@ enum run_state {
 struct sched_row {
 	uint64_t sid;   /* identifies the schedule; never used again, unlike its id */
 	uint64_t after; /* the sid of the leader: ends of its runs make this follower due; 0: it has a rule */
-	uint64_t seen;  /* follower: it has acted on all ends up to this number */
+	uint64_t seen;  /* follower: it has acted on all ends of its leader up to this number */
 	uint32_t rev;   /* grows with every change by a person or a document, not with runs */
 	uint32_t flags; /* bits of the engine's enum sched_flag */
 	uint32_t left;  /* runs left of max_runs; UINT32_MAX: no limit */
 	uint32_t failures;        /* failed runs in a row */
 	uint32_t owed;            /* missed times of which the next run must be informed */
+	uint32_t part;            /* to which it belongs, from its first put on; below STORE_PARTS_MAX */
 	struct wall owed_since;   /* the first of them */
 	struct wall next;         /* the next nominal time; WALL_NEVER: none */
 	struct wall high;         /* the timer claims no nominal time at or before this */
@@ -253,7 +301,7 @@ struct sched_row {
 };
 
 struct run_row {
-	uint64_t run; /* assigned by the engine; larger than all before */
+	uint64_t run; /* one of the numbers that the engine took by ST_NUMBERS */
 	uint64_t sid;
 	uint32_t rev;     /* the rev of the schedule when the run was claimed */
 	uint16_t attempt; /* the last one seen alive or ended: 1, 2, …; 0: none */
@@ -266,9 +314,11 @@ struct run_row {
 	struct wall claimed, started, ended;
 	struct wall retry_at; /* RUN_RETRYING: time of the next attempt. RUN_FINISHED: when a pending retry
 				 was given up; 0: none was pending */
-	uint64_t end;         /* number of its end, assigned by the store when the run finishes; 0 before */
-	uint64_t fence;       /* only with several nodes */
-	int64_t cost;         /* micro-dollars; -1: not known */
+	uint64_t end;   /* number of its end, assigned by the store when the run finishes; 0 before. The ends
+			   of each schedule are numbered on their own */
+	uint64_t fence; /* epoch of the part when it was claimed */
+	uint32_t node;  /* where it is executed: only this node can probe, start and kill it; 0: unknown */
+	int64_t cost;   /* micro-dollars; -1: not known */
 	int64_t tokens_in, tokens_out;
 	int32_t exit_code; /* of its last attempt that ended; -1: not known */
 };
@@ -347,6 +397,7 @@ struct agent_row {
 enum run_text_kind {
 	RUN_TEXT_DETAIL,     /* details of the reason: the error in its condition, what its document lacks */
 	RUN_TEXT_PROVENANCE, /* definition, message and program of its last attempt, as JSON */
+	RUN_TEXT_RESULT,     /* the last bytes of its last attempt's standard output */
 	RUN_TEXT_KINDS
 };
 struct run_text_row {
@@ -428,48 +479,67 @@ struct name_row {
 struct prune_request {
 	uint8_t what;         /* enum prune_what */
 	uint64_t first, last; /* PRUNE_RUNS; PRUNE_PROBLEM: first */
-	uint64_t end;         /* PRUNE_RUNS */
+};
+
+struct numbers_request {
+	uint8_t kind; /* enum number_kind */
+	uint32_t n;
+};
+
+/* The part of the schedules that one node owns, and since which epoch. */
+struct part_row {
+	uint32_t part;
+	uint32_t node;
+	uint64_t epoch;
 };
 
 /* A request. Texts must stay valid until the answer. */
 struct st_req {
 	uint64_t tag;
 	uint8_t op, lane;
-	uint64_t sid; /* the schedule; 0 for ST_HOLD, ST_PROBLEM, ST_NAME, ST_STATE, ST_AGENT, ST_MEMORY,
-			 ST_RUN_TEXT, ST_MESSAGES, ST_DELIVERY, and ST_PRUNE of runs and problems */
-	uint32_t rev; /* the rev for which the request was decided; not checked for ST_VERDICT, ST_STARTED,
-			 ST_FINISH */
-	bool moves;   /* OCC, RANGE: `move` applies; false for manual runs and backfills */
+	uint64_t sid;   /* the schedule; 0 for ST_HOLD, ST_PROBLEM, ST_NAME, ST_STATE, ST_AGENT, ST_MEMORY,
+			   ST_RUN_TEXT, ST_MESSAGES, ST_DELIVERY, ST_NUMBERS, ST_TAKE, ST_KEY, and ST_PRUNE of
+			   runs and problems */
+	uint32_t rev;   /* the rev for which the request was decided; not checked for ST_VERDICT, ST_STARTED,
+			   ST_FINISH */
+	uint32_t part;  /* OWNER_OPS: the schedule's part. TAKE */
+	uint64_t epoch; /* OWNER_OPS: since which the caller owns the part. TAKE: the one that ends */
+	uint32_t node;  /* TAKE: the new owner */
+	bool moves;     /* OCC, RANGE: `move` applies; false for manual runs and backfills */
 	struct row_move move;
 	union {
-		struct sched_row row;          /* PUT */
-		struct problem_change problem; /* PROBLEM */
-		struct name_row name;          /* NAME */
-		struct state_row state;        /* STATE */
-		struct memory_change memory;   /* MEMORY */
-		struct agent_row agent;        /* AGENT */
-		struct run_text_row run_text;  /* RUN_TEXT */
-		struct prune_request prune;    /* PRUNE */
-		struct message_batch messages; /* MESSAGES */
-		struct message_row delivery;   /* DELIVERY */
+		struct sched_row row;           /* PUT */
+		struct problem_change problem;  /* PROBLEM */
+		struct name_row name;           /* NAME */
+		struct state_row state;         /* STATE */
+		struct memory_change memory;    /* MEMORY */
+		struct agent_row agent;         /* AGENT */
+		struct run_text_row run_text;   /* RUN_TEXT */
+		struct prune_request prune;     /* PRUNE */
+		struct message_batch messages;  /* MESSAGES */
+		struct message_row delivery;    /* DELIVERY */
+		struct numbers_request numbers; /* NUMBERS */
+		uint8_t key[STORE_KEY_BYTES];   /* KEY */
 	};
 	/* If not 0, a row of news is written in the same transaction, provided that the request changes
 	 * something: an occurrence or a range is recorded, a verdict given, an attempt seen alive for the
 	 * first time, an end recorded, a problem opened or closed. A repeated request writes none. */
 	uint8_t news;
-	bool keep_next;   /* PUT: next, high, left, failures, owed, owed_since, seen and next_set_at stay */
-	bool close_range; /* PUT, DROP: the open range ends at `at` */
-	bool ends_known;  /* PUT: when it was decided, the leader's ends up to row.seen were known */
+	bool keep_next;      /* PUT: next, high, left, owed, owed_since, seen and next_set_at stay */
+	bool clear_failures; /* PUT */
+	bool close_range;    /* PUT, DROP: the open range ends at `at` */
+	bool ends_known;     /* PUT: when it was decided, the leader's ends up to row.seen were known */
 	struct wall at; /* PUT, DROP, WITHDRAW, PROBLEM, STATE, MEMORY, AGENT, MESSAGES, DELIVERY: when it was
 			   decided; PRUNE: see enum prune_what */
 	struct str id, document; /* PUT; p NULL: unchanged. The document of each rev is kept for its runs */
 	struct str note;         /* PUT, HOLD: why it is paused, for people; p NULL: unchanged, empty: none */
 	struct source_row source; /* PUT, SOURCE, AGENT */
-	struct run_row run; /* OCC: all of it. VERDICT: run, state, reason. STARTED: run, attempt, started.
-			     * FINISH: run, attempt, state, outcome, reason, uncounted, ended, retry_at, cost,
-			     * tokens, exit_code */
-	uint32_t failures;  /* FINISH with RUN_FINISHED: the schedule's new count */
-	bool avoided;       /* FINISH: the check avoided a model call */
+	struct run_row run;       /* OCC: all of it. VERDICT: run, state, reason, node. STARTED: run, attempt,
+				   * started,       node. FINISH: run, attempt, state, outcome, reason, uncounted,
+				   * ended,       retry_at,       cost, tokens, exit_code, node */
+	uint8_t failures;         /* FINISH with RUN_FINISHED: enum failures_change */
+	bool avoided;             /* FINISH: the check avoided a model call */
+	struct str result; /* FINISH with RUN_FINISHED: at most STORE_RUN_TEXT_BYTES_MAX, else ST_REFUSED */
 	struct range_row range; /* RANGE */
 	struct hold_row hold;   /* HOLD */
 };
@@ -486,14 +556,27 @@ struct st_ack {
 	uint32_t count;   /* PROBLEM: how often it was reported, 1 after PROBLEM_OPEN of a new one. STATE,
 			     AGENT: the store's rev */
 	uint64_t message; /* MESSAGES, if some were inserted: the number of the first; the others follow */
+	uint64_t first;   /* NUMBERS: the first of the numbers */
+	struct part_row part;    /* TAKE: the part after the request, unless it is refused */
 	struct run_row existing; /* OCC with ST_LOST: the record that exists */
 	struct wall done;        /* when it became durable, for people; 0: unknown */
 };
 
-/* The state that a new engine loads, in this order: names; holds; schedules by sid; runs that are not
- * finished, by number; for each follower that is not removed the ends it has not acted on, in their order;
- * open problems by number. All of it is read in one transaction. */
-enum load_kind { LOAD_NAME, LOAD_HOLD, LOAD_SCHED, LOAD_RUN, LOAD_END, LOAD_PROBLEM, LOAD_DONE };
+/* The state that a new engine loads, in this order: the key of run tokens, if there is one; the parts that
+ * this node owns; names; holds; schedules of these parts by sid; their runs that are not finished, in the
+ * order in which they were recorded; for each of their followers that is not removed the ends it has not
+ * acted on, in their order; open problems by number. All of it is read in one transaction. */
+enum load_kind {
+	LOAD_KEY,
+	LOAD_PART,
+	LOAD_NAME,
+	LOAD_HOLD,
+	LOAD_SCHED,
+	LOAD_RUN,
+	LOAD_END,
+	LOAD_PROBLEM,
+	LOAD_DONE
+};
 struct load_item {
 	uint8_t kind;
 	uint16_t open;     /* LOAD_SCHED: the reason of its open range; 0: it has none */
@@ -501,6 +584,8 @@ struct load_item {
 	uint64_t follower; /* LOAD_END: the schedule that has to act on `run` */
 	/* Texts are valid during the call. */
 	union {
+		uint8_t key[STORE_KEY_BYTES];
+		struct part_row part;
 		struct name_row name;
 		struct hold_row hold;
 		struct sched_row sched;
@@ -508,9 +593,8 @@ struct load_item {
 				       the follower's seen */
 		struct problem_row problem;
 		struct {
-			uint64_t last_run; /* the largest run number ever assigned */
+			uint64_t last_run; /* the largest run number ever recorded */
 			uint64_t last_sid;
-			uint64_t last_end; /* the largest number of an end */
 			/* The store was restored from a copy at this instant (0: never). Events between the
 			 * copy and that instant are not recorded, and runs up to restored_run may have
 			 * progressed further than their records say. */

@@ -52,13 +52,13 @@ void queue_destroy(struct request_queue *q)
 
 /* --- copying a request --- */
 
-enum { REQUEST_TEXTS_MAX = 9 };
+enum { REQUEST_TEXTS_MAX = 10 };
 
 /* Every text of a request, except those of the messages of ST_MESSAGES. */
 static unsigned request_texts(struct st_req *r, struct str *ret[static REQUEST_TEXTS_MAX])
 {
-	struct str *all[REQUEST_TEXTS_MAX] = { &r->id, &r->document, &r->source.from, &r->note };
-	struct str **to = all + 4;
+	struct str *all[REQUEST_TEXTS_MAX] = { &r->id, &r->document, &r->source.from, &r->note, &r->result };
+	struct str **to = all + 5;
 	switch ((enum st_op)r->op) {
 	case ST_PROBLEM:
 		*to++ = &r->problem.key;

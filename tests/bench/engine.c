@@ -31,6 +31,26 @@ static struct sched_row row_of(uint64_t sid, const struct zone *zone)
 	return row;
 }
 
+/* Answers the engine's requests for numbers. */
+static void give_numbers(struct engine *e, const struct effects *fx, struct now now)
+{
+	static uint64_t last;
+	static struct effects more;
+	for (unsigned i = 0; i < fx->stores; i++) {
+		const struct st_req *r = &fx->store[i];
+		if (r->op != ST_NUMBERS)
+			continue;
+		struct st_ack ack = { .tag = r->tag, .op = r->op, .res = ST_OK, .first = last + 1 };
+		last += r->numbers.n;
+		effects_clear(&more);
+		engine_step(e, &(struct event){ .kind = EV_ACK, .ack = &ack }, now, &more);
+		struct effects asked = more;
+		more = (struct effects){ 0 };
+		give_numbers(e, &asked, now);
+		more = asked;
+	}
+}
+
 static double engine_ns(unsigned n, const struct engine_config *config, size_t *bytes)
 {
 	struct engine *e = NULL;
@@ -39,6 +59,7 @@ static double engine_ns(unsigned n, const struct engine_config *config, size_t *
 	struct now now = { wall_of(59), { 0 } };
 	if (engine_new(config, &e))
 		exit(1);
+	engine_load(e, &(struct load_item){ .kind = LOAD_PART, .part = { .node = 1 } });
 	for (unsigned i = 1; i <= n; i++) {
 		row = row_of(i, config->zones[0]);
 		struct load_item item = { .kind = LOAD_SCHED, .sched = row };
@@ -46,6 +67,7 @@ static double engine_ns(unsigned n, const struct engine_config *config, size_t *
 	}
 	struct event loaded = { .kind = EV_LOADED }, tick = { .kind = EV_TICK };
 	engine_step(e, &loaded, now, &fx);
+	give_numbers(e, &fx, now);
 	double start = seconds();
 	unsigned done = 0;
 	while (done < TRIGGERS) {
@@ -59,8 +81,9 @@ static double engine_ns(unsigned n, const struct engine_config *config, size_t *
 		unsigned claims = fx.stores;
 		for (unsigned i = 0; i < claims; i++) {
 			const struct st_req *r = &fx.store[i];
-			/* The store's answer: the engine reads from it the columns that a claim can
-			 * change. */
+			if (r->op == ST_NUMBERS)
+				continue;
+			/* The store's answer; the engine reads from it what a claim can change. */
 			row.sid = r->sid;
 			row.next = r->move.next;
 			row.high = r->move.high;
@@ -76,6 +99,7 @@ static double engine_ns(unsigned n, const struct engine_config *config, size_t *
 			engine_step(e, &ev, (struct now){ { now.wall.us - 1 }, now.boot }, &none);
 			done++;
 		}
+		give_numbers(e, &fx, now);
 	}
 	double spent = seconds() - start;
 	*bytes = engine_counts(e).bytes / n;

@@ -108,6 +108,8 @@ int main(int argc, char **argv)
 	f.from.us = clock_wall().us + (argc > 4 ? atoi(argv[4]) : 0) * USEC;
 	if (store_sqlite_open(argv[1], &f.store, &why) || zoneinfo_open(&zones) || intern_new(&f.names))
 		die(argv[1], why.text);
+	for (unsigned kind = 0; kind < NAME_KINDS; kind++)
+		intern_add_numbers(f.names, (enum name_kind)kind, 1, 1000);
 	const struct zone_source *source = zoneinfo_source(zones);
 	f.env.when = (struct when_env){ .now = { clock_wall().us - AGE_SECONDS * USEC },
 					.zones = source,

@@ -113,6 +113,7 @@ void world_open(struct world *w, const struct world_options *o)
 	w->check = check_new(w);
 	w->opinion = opinion_new(w);
 	world_start_engine(w);
+	world_run(w, w->timing.commit.hi + w->timing.answer.hi + 1); /* until the engine has numbers */
 }
 
 void world_close(struct world *w)

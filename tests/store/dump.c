@@ -31,7 +31,7 @@ static void add_sched(struct buf *out, const char *what, const struct sched_row 
 {
 	NUMBERS(out, what, r->sid, r->after, r->seen, r->rev, r->flags, r->left, r->failures, r->owed,
 		r->owed_since.us, r->next.us, r->high.us, r->pruned_to.us, r->changed.us, r->paused_until.us,
-		r->next_set_at.us);
+		r->next_set_at.us, r->part);
 	add_hex(out, r->rules, STORE_RULES);
 }
 
@@ -40,7 +40,7 @@ static void add_run(struct buf *out, const char *what, const struct run_row *r)
 	NUMBERS(out, what, r->run, r->sid, r->rev, r->attempt, r->reason, r->kind, r->state, r->outcome,
 		r->replaced, r->missed, r->nominal.us, r->due.us, r->claimed.us, r->started.us, r->ended.us,
 		r->retry_at.us, r->fence, r->cost, r->tokens_in, r->tokens_out, r->uncounted, r->end,
-		r->exit_code);
+		r->exit_code, r->node);
 }
 
 void dump_sched_row(const struct sched_row *r, struct buf *out)
@@ -216,6 +216,15 @@ void dump_model(const struct model *m, struct buf *out)
 	}
 	dump_agents(m, &lines);
 	dump_messages(m, &lines);
+	for (unsigned i = 0; i < m->parts; i++) {
+		NUMBERS(&lines, "part", m->part[i].part, m->part[i].epoch, m->part[i].node);
+		buf_addc(&lines, '\n');
+	}
+	if (m->has_key) {
+		buf_add(&lines, STR("key"));
+		add_hex(&lines, m->key, sizeof m->key);
+		buf_addc(&lines, '\n');
+	}
 	sort_lines(&lines, out);
 }
 
@@ -252,13 +261,14 @@ void dump_sqlite(const char *path, struct buf *out)
 		{ "sched",
 		  "SELECT s.sid, after, seen, rev, flags, left, failures, owed, owed_since, next, high, "
 		  "pruned_to, changed,"
-		  " paused_until, next_set_at, rules, put_at, s.dropped IS NOT NULL, id, body, source, line"
+		  " paused_until, next_set_at, part, rules, put_at, s.dropped IS NOT NULL, id, body, source, "
+		  "line"
 		  " FROM schedule s LEFT JOIN document d ON d.sid = s.sid" },
 		{ "run",
 		  "SELECT run, sid, rev, attempt, reason, kind, state, outcome, replaced, missed, nominal, "
 		  "due, claimed,"
 		  " started, ended, retry_at, fence, cost, tokens_in, tokens_out, uncounted, \"end\", "
-		  "exit_code FROM run" },
+		  "exit_code, node FROM run" },
 		{ "range", "SELECT sid, first, last, state, reason FROM range" },
 		{ "hold", "SELECT key, reason, until FROM hold" },
 		{ "note", "SELECT 'schedule', sid, note FROM document WHERE note IS NOT NULL"
@@ -272,6 +282,8 @@ void dump_sqlite(const char *path, struct buf *out)
 		{ "state", "SELECT rev, at, key, text FROM state" },
 		{ "agent", "SELECT rev, at, line, name, text, source FROM agent" },
 		{ "news", "SELECT number, what, attempt, sid, run, problem, first, last FROM news" },
+		{ "part", "SELECT part, epoch, node FROM part" },
+		{ "key", "SELECT value FROM secret" },
 		{ "message",
 		  "SELECT number, kind, state, attempts, sid, run, problem, joined, receiver, at, tried_at,"
 		  " next, origin, target, body, result FROM message" },
@@ -323,7 +335,14 @@ static void add_item(void *ctx, const struct load_item *item)
 		add_problem(out, &item->problem);
 		break;
 	case LOAD_DONE:
-		NUMBERS(out, "done", item->done.last_run, item->done.last_sid, item->done.last_end);
+		NUMBERS(out, "done", item->done.last_run, item->done.last_sid);
+		break;
+	case LOAD_KEY:
+		buf_add(out, STR("key"));
+		add_hex(out, item->key, sizeof item->key);
+		break;
+	case LOAD_PART:
+		NUMBERS(out, "part", item->part.part, item->part.epoch, item->part.node);
 		break;
 	}
 	buf_addc(out, '\n');
@@ -336,7 +355,9 @@ void dump_load(const struct store_ops *ops, void *store, struct buf *out)
 
 void dump_ack(const struct st_ack *ack, struct buf *out)
 {
-	static const char *const words[ST_RESULTS] = { "OK", "LOST", "STALE", "FENCED", "REFUSED" };
+	static const char *const words[ST_RESULTS] = {
+		"OK", "LOST", "STALE", "FENCED", "REFUSED", "COLLISION"
+	};
 	buf_addf(out, "op %u %s run %llu", ack->op, ack->res < ST_RESULTS ? words[ack->res] : "?",
 		 (unsigned long long)ack->run);
 	if (ack->end)
@@ -345,6 +366,10 @@ void dump_ack(const struct st_ack *ack, struct buf *out)
 		buf_addf(out, " problem %llu said %u", (unsigned long long)ack->problem, ack->count);
 	if (ack->op == ST_STATE || ack->op == ST_AGENT)
 		buf_addf(out, " rev %u", ack->count);
+	if (ack->op == ST_TAKE)
+		NUMBERS(out, " part", ack->part.part, ack->part.epoch, ack->part.node);
+	if (ack->first)
+		buf_addf(out, " numbers from %llu", (unsigned long long)ack->first);
 	if (ack->op == ST_MEMORY)
 		buf_addf(out, " note %llu", (unsigned long long)ack->note);
 	if (ack->has_row)

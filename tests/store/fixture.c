@@ -42,7 +42,9 @@ void fixture_reopen(struct fixture *f)
 {
 	if (f->kind == FIXTURE_MODEL) {
 		struct model_store *old = f->store;
-		f->store = model_store_new(model_clone(old->model));
+		struct model *model = model_clone(old->model);
+		model_forget_numbers(model);
+		f->store = model_store_new(model);
 		model_store_free(old);
 	} else {
 		store_sqlite_close(f->store);

@@ -1,5 +1,5 @@
-/* A database of version 1 is opened: every row is found again under the new names, new numbers follow the old
- * ones, and a migration that fails changes nothing. */
+/* Opening a database of an earlier version: every row is found again under the new names, numbers go on where
+ * they were, and a migration that fails changes nothing. */
 #include "dump.h"
 #include "fixture.h"
 #include "requests.h"
@@ -11,7 +11,7 @@
 
 #include <unistd.h>
 
-/* --- a database of version 1 --- */
+/* --- a database of an earlier version --- */
 
 struct old_database {
 	char dir[64], path[80];
@@ -33,17 +33,30 @@ static void read_fixture(const char *name, struct buf *ret)
 	fclose(f);
 }
 
-static void old_database_make(struct old_database *d)
+static void old_database_make(struct old_database *d, unsigned version)
 {
 	struct buf rows = { 0 };
+	char text[80];
 	make_dir(d->dir, sizeof d->dir);
 	snprintf(d->path, sizeof d->path, "%s/db", d->dir);
-	read_fixture("version1.sql", &rows);
+	snprintf(text, sizeof text, "version%u.sql", version);
+	read_fixture(text, &rows);
 	run_sql(d->path, "PRAGMA journal_mode = WAL");
-	run_sql(d->path, schema_sql[0]);
+	for (unsigned i = 0; i < version; i++)
+		run_sql(d->path, schema_sql[i]);
 	run_sql(d->path, rows.p);
-	run_sql(d->path, "PRAGMA application_id = 0x726F7461; PRAGMA user_version = 1");
+	snprintf(text, sizeof text, "PRAGMA application_id = 0x726F7461; PRAGMA user_version = %u", version);
+	run_sql(d->path, text);
 	buf_free(&rows);
+}
+
+/* Undoes what version 3 adds, so that the other rows can be compared with those of the version before. */
+static void undo_version_3(const char *path)
+{
+	run_sql(path, "UPDATE run SET node = 0; ALTER TABLE schedule DROP COLUMN part; DROP TABLE part;"
+		      "DROP TABLE secret; CREATE TABLE lease (part INTEGER, owner BLOB, epoch INTEGER, until "
+		      "INTEGER);"
+		      "INSERT INTO meta VALUES ('last_end', 1)");
 }
 
 static struct store *open_store(const char *path)
@@ -111,12 +124,19 @@ TEST(every_row_of_version_1_is_found_again)
 {
 	struct old_database d;
 	struct buf before = { 0 }, after = { 0 };
-	old_database_make(&d);
+	old_database_make(&d, 1);
 	dump_all_tables(d.path, &before);
 	store_sqlite_close(open_store(d.path));
+	CHECK_INT(select_number(d.path, "PRAGMA user_version"), schema_version);
+	CHECK_INT(
+		select_number(d.path, "SELECT count(*) FROM part WHERE part = 0 AND epoch = 0 AND node = 1"),
+		1);
+	CHECK_INT(select_number(d.path, "SELECT count(*) FROM run WHERE (state < 3) <> (node = 1)"), 0);
+	CHECK_INT(select_number(d.path, "SELECT count(*) FROM schedule WHERE part <> 0"), 0);
+	CHECK(database_is_sound(d.path));
+	undo_version_3(d.path);
 	dump_all_tables(d.path, &after);
 	CHECK_SAME(&after, &before);
-	CHECK_INT(select_number(d.path, "PRAGMA user_version"), schema_version);
 	CHECK_INT(select_number(
 			  d.path,
 			  "SELECT count(*) FROM sqlite_schema WHERE name LIKE '%notice%' OR name = 'words'"),
@@ -124,7 +144,6 @@ TEST(every_row_of_version_1_is_found_again)
 	CHECK_INT(select_number(d.path, "SELECT count(*) FROM pragma_table_info('schedule')"
 					" WHERE name IN ('checked', 'kept')"),
 		  0);
-	CHECK(database_is_sound(d.path));
 	buf_free(&before);
 	buf_free(&after);
 	remove_dir(d.dir);
@@ -145,7 +164,7 @@ TEST(numbers_go_on_after_a_migration)
 {
 	struct old_database d;
 	const struct message_row message = { .origin = STR("o"), .target = STR("t"), .body = STR("b") };
-	old_database_make(&d);
+	old_database_make(&d, 1);
 	struct store *s = open_store(d.path);
 	/* Number 6 was given out and pruned. */
 	CHECK_INT(ask(s, (struct st_req){ .op = ST_MESSAGES,
@@ -160,7 +179,7 @@ TEST(numbers_go_on_after_a_migration)
 	CHECK_INT(select_number(d.path, "SELECT max(number) FROM news"), 8);
 	struct buf load = { 0 };
 	dump_load(&store_sqlite_ops, s, &load);
-	CHECK(strstr(load.p, "done 4095 8 1\n"));
+	CHECK(strstr(load.p, "done 4095 8\n"));
 	buf_free(&load);
 	store_sqlite_close(s);
 	remove_dir(d.dir);
@@ -178,7 +197,7 @@ TEST(readers_find_what_version_1_wrote)
 	struct read_agent agent;
 	struct state_row state;
 	bool gone = false;
-	old_database_make(&d);
+	old_database_make(&d, 1);
 	CHECK_INT(sqlite_reader_open(d.path, &r, &why), E_INPUT);
 	CHECK(strstr(why.text, "version 1"));
 	struct store *s = open_store(d.path);
@@ -202,6 +221,39 @@ TEST(readers_find_what_version_1_wrote)
 	remove_dir(d.dir);
 }
 
+/* --- a database that a daemon of version 2 wrote --- */
+
+/* The ends of all schedules were numbered together; those of `leader` are 4 and 7. `behind` has acted on
+ * both, and `late` was put after both, when the last end of all was 11. The next end of `leader` is new to
+ * both. */
+TEST(followers_of_version_2_act_on_the_next_end)
+{
+	struct old_database d;
+	struct buf load = { 0 };
+	old_database_make(&d, 2);
+	struct store *s = open_store(d.path);
+	CHECK_INT(select_number(d.path, "SELECT count(*) FROM schedule WHERE after = 2 AND seen = 7"), 2);
+	CHECK_INT(select_number(d.path, "SELECT count(*) FROM schedule WHERE after = 0 AND seen <> 0"), 0);
+	CHECK_INT(select_number(d.path, "SELECT node FROM run WHERE run = 12"), 1); /* it is running */
+	dump_load(&store_sqlite_ops, s, &load);
+	CHECK(!strstr(load.p, "\nfor "));
+	buf_free(&load);
+	struct st_req r = req_occ(2, 1, 13, 1795082400000000);
+	r.run.state = RUN_FINISHED;
+	CHECK_INT(ask(s, r).end, 8);
+	dump_load(&store_sqlite_ops, s, &load);
+	CHECK(strstr(load.p, "\nfor 3 end 13 2 ") && strstr(load.p, "\nfor 6 end 13 2 "));
+	buf_free(&load);
+	/* Ends of others go on from their own last number. */
+	CHECK_INT(ask(s, req_finish(5, 12, 1, RUN_FINISHED, 1795082400000000)).end, 1);
+	struct st_req numbers = { .op = ST_NUMBERS, .lane = LANE_USER };
+	numbers.numbers = (struct numbers_request){ NUMBER_RUN, 10 };
+	CHECK_INT(ask(s, numbers).first, 14);
+	store_sqlite_close(s);
+	CHECK(database_is_sound(d.path));
+	remove_dir(d.dir);
+}
+
 /* --- one transaction --- */
 
 /* A view with the name of a new table would make one of the last statements fail. It is found before the
@@ -212,7 +264,7 @@ TEST(a_database_that_cannot_be_migrated_stays_as_it_is)
 	struct store *s = NULL;
 	struct why why = { 0 };
 	struct buf before = { 0 }, after = { 0 };
-	old_database_make(&d);
+	old_database_make(&d, 1);
 	dump_all_tables(d.path, &before);
 	run_sql(d.path, "CREATE VIEW message AS SELECT 1");
 	CHECK_INT(store_sqlite_open(d.path, &s, &why), E_INPUT);
@@ -237,7 +289,7 @@ TEST(a_backup_of_version_1_is_migrated_when_it_is_restored)
 	char file[96], generation[96], aside[128];
 	uint64_t bytes = 0;
 	struct why why = { 0 };
-	old_database_make(&d);
+	old_database_make(&d, 1);
 	snprintf(file, sizeof file, "%s/backup", d.dir);
 	snprintf(generation, sizeof generation, "%s/generation", d.dir);
 	CHECK_INT(backup_make(d.path, file, &bytes, &why), OK);
@@ -245,7 +297,8 @@ TEST(a_backup_of_version_1_is_migrated_when_it_is_restored)
 	struct restore_request q = { .database = d.path, .generation = generation, .now = AT(1000) };
 	CHECK_INT(restore_backup(&q, file, aside, sizeof aside, &why), OK);
 	CHECK_INT(select_number(d.path, "PRAGMA user_version"), schema_version);
-	run_sql(file, "DELETE FROM meta"); /* a restore writes to this table */
+	run_sql(file, "DELETE FROM meta"); /* a restore writes there */
+	undo_version_3(d.path);
 	run_sql(d.path, "DELETE FROM meta");
 	run_sql(file, "INSERT INTO meta VALUES ('x', 0)");
 	run_sql(d.path, "INSERT INTO meta VALUES ('x', 0)");

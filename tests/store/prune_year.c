@@ -160,8 +160,10 @@ static struct wall days_ago(const struct year *y, int64_t days)
 static void prune_all(struct year *y)
 {
 	static struct old_item item[READ_LIST_MAX];
-	struct wall by = days_ago(y, KEPT_DAYS);
 	for (unsigned what = 0; what < PRUNES; what++) {
+		struct wall by = days_ago(y, KEPT_DAYS);
+		if (what == PRUNE_RUNS && engine_acted_until(y->engine).us < by.us)
+			by = engine_acted_until(y->engine);
 		uint64_t after = 0;
 		unsigned n = READ_LIST_MAX;
 		struct why why;
@@ -177,7 +179,6 @@ static void prune_all(struct year *y)
 				r.rev = item[i].rev;
 				r.prune.first = item[i].at;
 				r.prune.last = item[n - 1].at;
-				r.prune.end = engine_acted_on(y->engine);
 				CHECK_INT(fixture_ask(&y->store, r).res, ST_OK);
 			}
 		}

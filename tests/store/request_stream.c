@@ -74,11 +74,14 @@ static struct str random_note(struct request_stream *s)
 static void make_put(struct request_stream *s, struct st_req *r)
 {
 	*r = req_put(r->sid, r->rev, random_time(s));
-	r->row.after = one_in(s, 4) ? 1 + random_below(s, s->scheds) : 0;
-	r->row.seen = random_below(s, s->ends + 2);
+	r->row.after = r->sid % 3 ? 0 : r->sid / 2; /* mostly the same leader, so that `seen` stays */
+	if (one_in(s, 10))
+		r->row.after = one_in(s, 4) ? 1 + random_below(s, s->scheds) : 0;
+	r->row.seen = random_below(s, one_in(s, 2) ? 2 : s->ends + 2);
 	r->row.next_set_at = one_in(s, 3) ? AT(random_time(s)) : AT(0);
 	r->row.flags = (uint32_t)test_random(&s->random);
-	r->row.failures = (uint32_t)random_below(s, 5);
+	r->row.failures = (uint32_t)random_below(s, 5); /* the store must not take it over */
+	r->clear_failures = one_in(s, 4);
 	r->row.high = AT(random_time(s));
 	r->row.next = AT(random_time(s));
 	r->row.pruned_to = AT((int64_t)random_below(s, 50));
@@ -114,6 +117,7 @@ static void make_occ(struct request_stream *s, struct st_req *r)
 	r->run.missed = (uint32_t)random_below(s, 3);
 	r->run.end = random_below(s, 100);
 	r->run.fence = test_random(&s->random);
+	r->run.node = 1 + (uint32_t)random_below(s, 2);
 	r->run.ended = AT(random_time(s));
 	r->moves = one_in(s, 2);
 	r->move = random_move(s, r->sid);
@@ -148,12 +152,14 @@ static void make_verdict(struct request_stream *s, struct st_req *r)
 	uint64_t run = random_run(s, &r->sid);
 	unsigned state = one_in(s, 10) ? (unsigned)random_below(s, RUN_STATES) : states[random_below(s, 3)];
 	*r = req_verdict(r->sid, run, state, (unsigned)random_below(s, 3));
+	r->run.node = 1 + (uint32_t)random_below(s, 2);
 }
 
 static void make_started(struct request_stream *s, struct st_req *r)
 {
 	uint64_t run = random_run(s, &r->sid);
 	*r = req_started(r->sid, run, (unsigned)random_below(s, 4), random_time(s));
+	r->run.node = 1 + (uint32_t)random_below(s, 2);
 }
 
 static void make_finish(struct request_stream *s, struct st_req *r)
@@ -166,7 +172,12 @@ static void make_finish(struct request_stream *s, struct st_req *r)
 	r->run.uncounted = (uint16_t)random_below(s, 3);
 	r->run.retry_at = AT(random_time(s));
 	r->run.exit_code = (int32_t)random_below(s, 3) - 1;
-	r->failures = (uint32_t)random_below(s, 4);
+	r->run.node = (uint32_t)random_below(s, 3);
+	r->failures = (uint8_t)(one_in(s, 40) ? FAILURES_CHANGES : random_below(s, FAILURES_CHANGES));
+	if (one_in(s, 2)) {
+		snprintf(s->text, sizeof s->text, "result %llu", (unsigned long long)s->tag);
+		r->result = str_of(s->text);
+	}
 	r->avoided = one_in(s, 4);
 }
 
@@ -289,7 +300,6 @@ static void make_prune(struct request_stream *s, struct st_req *r)
 	r->prune.first =
 		what == PRUNE_PROBLEM ? random_below(s, s->problems + 2) : random_below(s, s->run + 2);
 	r->prune.last = r->prune.first + random_below(s, 100);
-	r->prune.end = one_in(s, 2) ? UINT64_MAX : random_below(s, s->ends + 2);
 	if (one_in(s, 50))
 		r->prune.what = PRUNES;
 }
@@ -337,6 +347,39 @@ static void make_delivery(struct request_stream *s, struct st_req *r)
 	};
 }
 
+static void make_numbers(struct request_stream *s, struct st_req *r)
+{
+	*r = (struct st_req){ .op = ST_NUMBERS, .sid = r->sid };
+	r->numbers = (struct numbers_request){ (uint8_t)random_below(s, NUMBER_KINDS + 1),
+					       (uint32_t)random_below(s, 4) };
+	if (one_in(s, 20))
+		r->numbers.n = STORE_NUMBERS_MAX + 1;
+}
+
+static void make_name(struct request_stream *s, struct st_req *r)
+{
+	*r = (struct st_req){ .op = ST_NAME, .sid = r->sid };
+	snprintf(s->text, sizeof s->text, "name %llu", (unsigned long long)random_below(s, 40));
+	r->name = (struct name_row){ (uint8_t)(r->sid % LANES), (uint32_t)random_below(s, 40),
+				     one_in(s, 20) ? (struct str){ 0 } : str_of(s->text) };
+}
+
+static void make_take(struct request_stream *s, struct st_req *r)
+{
+	*r = (struct st_req){ .op = ST_TAKE, .sid = r->sid };
+	r->part = (uint32_t)random_below(s, STREAM_PARTS);
+	r->epoch = one_in(s, 4) ? random_below(s, s->epoch[r->part] + 2) : s->epoch[r->part];
+	r->node = (uint32_t)(one_in(s, 20) ? 0 : 1 + one_in(s, 6));
+	if (one_in(s, 20))
+		r->part = STORE_PARTS_MAX;
+}
+
+static void make_key(struct request_stream *s, struct st_req *r)
+{
+	*r = (struct st_req){ .op = ST_KEY, .sid = r->sid };
+	memset(r->key, (int)random_below(s, 2), sizeof r->key);
+}
+
 static const struct {
 	void (*make)(struct request_stream *s, struct st_req *r);
 	unsigned weight;
@@ -350,6 +393,8 @@ static const struct {
 	[ST_STATE] = { make_state, 6 },       [ST_MEMORY] = { make_memory, 6 },
 	[ST_PRUNE] = { make_prune, 4 },       [ST_AGENT] = { make_agent, 6 },
 	[ST_MESSAGES] = { make_messages, 4 }, [ST_DELIVERY] = { make_delivery, 10 },
+	[ST_NUMBERS] = { make_numbers, 6 },   [ST_NAME] = { make_name, 4 },
+	[ST_TAKE] = { make_take, 2 },         [ST_KEY] = { make_key, 2 },
 };
 
 enum { STREAM_TEXTS = 8 };
@@ -362,6 +407,10 @@ static unsigned buffered_texts(const struct request_stream *s, struct st_req *r,
 	struct str *all[STREAM_TEXTS] = { &r->id,      &r->document, &r->source.from, &p->key,
 					  &p->subject, &p->text,     &p->by,          &p->note };
 	unsigned n = 0, common = 3;
+	if (r->op == ST_FINISH)
+		all[common++] = &r->result;
+	if (r->op == ST_NAME)
+		all[common++] = &r->name.text;
 	if (r->op == ST_STATE)
 		all[common++] = &r->state.text;
 	if (r->op == ST_AGENT)
@@ -403,6 +452,13 @@ struct st_req stream_next(struct request_stream *s)
 		unsigned op = !s->rev[r.sid] && one_in(s, 4) ? ST_PUT : random_op(s);
 		r.rev = random_rev(s, r.sid);
 		makers[op].make(s, &r);
+		if (OWNER_OPS >> r.op & 1) {
+			r.part = (uint32_t)(r.sid % STREAM_PARTS);
+			if (one_in(s, 100))
+				r.part = (uint32_t)random_below(s, STREAM_PARTS + 1);
+			r.epoch = r.part < STREAM_PARTS && !one_in(s, 100) ? s->epoch[r.part]
+									   : random_below(s, 5);
+		}
 		r.lane = (uint8_t)lane_of(s, &r);
 		r.news = (uint8_t)(one_in(s, 3) ? random_below(s, 256) : 0);
 		struct st_req *copy = &s->past[s->n++ % STREAM_HISTORY];
@@ -430,6 +486,8 @@ void stream_learn(struct request_stream *s, const struct st_ack *ack)
 		s->rev[ack->row.sid] = ack->row.rev;
 		s->seen[ack->row.sid] = ack->row.seen;
 	}
+	if (ack->op == ST_TAKE && ack->part.part < STREAM_PARTS)
+		s->epoch[ack->part.part] = ack->part.epoch;
 	if (ack->op == ST_STATE)
 		s->state_rev = ack->count;
 	s->notes = ack->note > s->notes ? ack->note : s->notes;

@@ -1,10 +1,11 @@
 #pragma once
 /* An endless stream of random requests: every operation, repeated requests, old revs, runs and schedules that
- * do not exist, followers and ends. There are few schedules and times, so that requests often concern the
- * same rows. The same seed and the same answers give the same stream. */
+ * do not exist, followers and ends, numbers that collide, owners whose epoch has ended. There are few
+ * schedules and times, so that requests often concern the same rows. The same seed and the same answers give
+ * the same stream. */
 #include "port/store.h"
 
-enum { STREAM_SCHEDS = 60, STREAM_HISTORY = 512 };
+enum { STREAM_SCHEDS = 60, STREAM_HISTORY = 512, STREAM_PARTS = 3 };
 
 struct request_stream {
 	uint64_t random, tag, run, ends, problems, notes;
@@ -15,6 +16,8 @@ struct request_stream {
 	struct run_row recent[STREAM_HISTORY]; /* only the members run and sid are set */
 	uint32_t rev[STREAM_SCHEDS + 1];
 	uint64_t seen[STREAM_SCHEDS + 1];
+	uint64_t epoch[STREAM_PARTS]; /* of the parts, as far as known; schedule n is in part n % STREAM_PARTS
+				       */
 	uint32_t state_rev, agent_rev;
 	int64_t now;
 	char text[64];

@@ -106,6 +106,6 @@ static inline struct st_req req_problem(enum problem_act act, uint64_t number, c
 static inline struct st_req req_prune(enum prune_what what, uint64_t sid, int64_t at)
 {
 	struct st_req r = { .op = ST_PRUNE, .lane = LANE_BULK, .sid = sid, .at = AT(at) };
-	r.prune = (struct prune_request){ .what = (uint8_t)what, .last = UINT64_MAX >> 1, .end = UINT64_MAX };
+	r.prune = (struct prune_request){ .what = (uint8_t)what, .last = UINT64_MAX >> 1 };
 	return r;
 }

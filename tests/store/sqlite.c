@@ -67,7 +67,8 @@ TEST(no_statement_scans_a_table)
 			const char *step = (const char *)sqlite3_column_text(plan, 3);
 			test_case("%s: %s", sqlite3_sql(set.stmt[i]), step);
 			CHECK(strncmp(step, "SCAN ", 5) != 0 ||
-			      !strcmp(step, "SCAN g") /* a few pruned schedules */);
+			      !strcmp(step, "SCAN g") /* a few pruned schedules */ ||
+			      !strcmp(step, "SCAN part") /* at most STORE_PARTS_MAX, seldom */);
 		}
 		sqlite3_finalize(plan);
 		buf_free(&text);
@@ -250,7 +251,7 @@ TEST(close_carries_out_what_is_queued)
 	struct buf b = { 0 };
 	s = open_store(&store_tuning_default);
 	dump_load(&store_sqlite_ops, s, &b);
-	CHECK(strstr(b.p, "done 0 3000 0\n"));
+	CHECK(strstr(b.p, "done 0 3000\n"));
 	buf_free(&b);
 	store_sqlite_close(s);
 	remove_dir(dir);

@@ -13,8 +13,6 @@ struct st_req command_new_put(const struct sched *s, struct wall at)
 			    .row = s->row,
 			    .keep_next = true,
 			    .at = at };
-	r.row.failures =
-		s->finishing ? s->failures_pending : s->row.failures; /* used unless keep_next is set */
 	return r;
 }
 
@@ -56,13 +54,17 @@ static void set_document(struct st_req *r, const struct command *c)
 
 static void add_schedule(struct engine *e, const struct command *c)
 {
-	struct st_req r = { .op = ST_PUT, .at = e->now.wall };
-	r.sid = r.row.sid = ++e->last_sid;
+	const struct sched *leader = engine_sched(e, c->after);
+	struct st_req r = { .op = ST_PUT, .at = e->now.wall, .part = leader ? leader->row.part : c->part };
+	if (!parts_owned(e, r.part)) {
+		engine_reply_code(e, c->tag, REPLY_BUSY, 0, 0);
+		return;
+	}
+	r.sid = r.row.sid = numbers_take(e, NUMBER_SCHED);
 	r.row.after = c->after;
 	r.row.flags = c->enabled ? SCHED_ENABLED : 0;
 	r.row.left = c->max_runs;
 	r.row.changed = r.row.high = e->now.wall;
-	r.row.seen = e->last_end;
 	r.row.next = first_time(e, &c->rules, c->after, e->now.wall);
 	r.row.paused_until = WALL_NEVER;
 	set_document(&r, c);
@@ -105,8 +107,10 @@ static void change_times(struct engine *e, struct sched *s, const struct command
 			     : s->row.pruned_to; /* may be lower than before, if the clock stepped back */
 	r.row.next = first_time(e, &c->rules, c->after, e->now.wall);
 	r.row.next_set_at = (struct wall){ 0 };
-	r.row.seen = e->last_end; /* ignore ends before the change, including ones that did not match */
-	r.ends_known = true;      /* ST_STALE if there is an end that the engine does not know yet */
+	/* Ends before the change are ignored, including ones that did not match. Stale if there is an end
+	 * that the engine does not know yet. With a new leader the store sets the number. */
+	r.row.seen = follow_known_end(e, s->row.after);
+	r.ends_known = true;
 	set_document(&r, c);
 	command_submit(e, s, &r, FOR_PUT, c->tag);
 }
@@ -133,6 +137,13 @@ static void change_policy(struct engine *e, struct sched *s, const struct comman
 	command_submit(e, s, &r, FOR_PUT, c->tag);
 }
 
+/* A follower and its leader must be decided for by one engine. */
+static bool is_leader_apart(struct engine *e, const struct sched *s, uint64_t leader)
+{
+	const struct sched *l = engine_sched(e, leader);
+	return l && l->row.part != s->row.part;
+}
+
 static void handle_put(struct engine *e, const struct command *c)
 {
 	struct sched *s = engine_sched(e, c->sid);
@@ -144,6 +155,8 @@ static void handle_put(struct engine *e, const struct command *c)
 		engine_reply_code(e, c->tag, REPLY_BUSY, c->sid, 0);
 	} else if (same_times(s, c)) {
 		change_policy(e, s, c);
+	} else if (is_leader_apart(e, s, c->after)) {
+		engine_reply_code(e, c->tag, REPLY_REFUSED, c->sid, 0);
 	} else {
 		change_times(e, s, c, c->max_runs);
 	}
@@ -232,7 +245,7 @@ void command_resume(struct engine *e, struct sched *s, uint64_t command)
 	r.close_range = true;
 	r.row.flags &= ~(uint32_t)SCHED_PAUSED;
 	r.row.paused_until = WALL_NEVER;
-	r.row.failures = 0;
+	r.clear_failures = true;
 	r.row.changed = e->now.wall;
 	r.row.high = e->now.wall.us > s->row.pruned_to.us
 			     ? e->now.wall
@@ -366,6 +379,9 @@ static void backfill_next(struct engine *e, struct sched *s, struct backfill *f)
 	bool more = !s->removed && rule_next(&rules_of(s)->when, s->zone, f->last, &t) == OK &&
 		    t.us <= f->to.us && t.us <= e->now.wall.us;
 	if (more && f->left) {
+		f->waits = !numbers_ready(e, NUMBER_RUN);
+		if (f->waits)
+			return; /* command_resume_backfills goes on */
 		f->last = t;
 		due_claim(e, s, t, NULL, KIND_BACKFILL, 0);
 		return;
@@ -381,8 +397,25 @@ void command_backfill_next(struct engine *e, struct sched *s, enum st_res res)
 	f->left -= res == ST_OK;
 	f->made += res == ST_OK;
 	f->already_run += res == ST_LOST;
-	f->last.us -= res == ST_STALE; /* repeat the same time */
+	f->last.us -= res == ST_STALE || res == ST_COLLISION; /* repeat the same time */
 	backfill_next(e, s, f);
+}
+
+void command_resume_backfills(struct engine *e)
+{
+	/* From the last on, since one that ends takes the place of the last. */
+	for (uint32_t i = e->backfills; i-- > 0;)
+		if (e->backfill[i].waits)
+			backfill_next(e, engine_sched(e, e->backfill[i].sid), &e->backfill[i]);
+}
+
+void command_abort_backfill(struct engine *e, const struct sched *s)
+{
+	struct backfill *f = backfill_of(e, s);
+	if (!f)
+		return;
+	engine_reply_code(e, f->tag, REPLY_BUSY, f->sid, 0);
+	*f = e->backfill[--e->backfills];
 }
 
 static void handle_backfill(struct engine *e, const struct command *c)
@@ -531,7 +564,13 @@ void command_handle(struct engine *e, const struct command *c)
 		[CMD_RECOMPILE] = handle_recompile,
 		[CMD_NEXT_CHECK] = next_check_set,
 	};
-	if (c->kind < ARRAY_LEN(handlers))
+	if (c->kind >= ARRAY_LEN(handlers))
+		return;
+	/* Those that may record something need a number for it. */
+	bool records = c->kind == CMD_PUT || c->kind == CMD_RUN || c->kind == CMD_BACKFILL;
+	if (records && !(numbers_ready(e, NUMBER_RUN) && numbers_ready(e, NUMBER_SCHED)))
+		engine_reply_code(e, c->tag, REPLY_BUSY, c->sid, 0);
+	else
 		handlers[c->kind](e, c);
 }
 
@@ -557,11 +596,10 @@ void command_sched_removed(struct engine *e, struct sched *s)
 
 void command_acked(struct engine *e, const struct pending *pending, const struct st_ack *ack)
 {
-	static const enum reply_code codes[ST_RESULTS] = { [ST_OK] = REPLY_OK,
-							   [ST_LOST] = REPLY_BUSY,
-							   [ST_STALE] = REPLY_BUSY,
-							   [ST_FENCED] = REPLY_BUSY,
-							   [ST_REFUSED] = REPLY_REFUSED };
+	static const enum reply_code codes[ST_RESULTS] = {
+		[ST_OK] = REPLY_OK,       [ST_LOST] = REPLY_BUSY,       [ST_STALE] = REPLY_BUSY,
+		[ST_FENCED] = REPLY_BUSY, [ST_REFUSED] = REPLY_REFUSED, [ST_COLLISION] = REPLY_BUSY
+	};
 	struct sched *s = engine_pending_sched(e, pending);
 	bool ok = ack->res == ST_OK;
 	bool ended = pending->purpose == FOR_RESUME ||
@@ -575,7 +613,7 @@ void command_acked(struct engine *e, const struct pending *pending, const struct
 			(pending->hold.key ? apply_hold : apply_global_pause)(e, &pending->hold);
 		return;
 	}
-	if (!s && ok && pending->purpose == FOR_PUT && ack->has_row)
+	if (!s && ok && pending->purpose == FOR_PUT && ack->has_row && parts_owned(e, pending->part))
 		s = engine_add_sched(e, &ack->row);
 	else if (s && ack->has_row)
 		engine_set_row(e, s, &ack->row);

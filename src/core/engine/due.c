@@ -279,7 +279,7 @@ void due_record(struct engine *e, struct sched *s, struct wall nominal, const st
 					  kind == KIND_MANUAL     ? LANE_USER
 					  : kind == KIND_CATCH_UP ? LANE_BULK
 								  : LANE_CLAIM);
-	r.run = (struct run_row){ .run = ++e->last_run,
+	r.run = (struct run_row){ .run = numbers_take(e, NUMBER_RUN),
 				  .sid = s->row.sid,
 				  .rev = s->row.rev,
 				  .kind = (uint8_t)kind,
@@ -288,6 +288,8 @@ void due_record(struct engine *e, struct sched *s, struct wall nominal, const st
 				  .nominal = nominal,
 				  .due = nominal,
 				  .claimed = e->now.wall,
+				  .fence = e->part[s->row.part].epoch,
+				  .node = e->node,
 				  .cost = -1,
 				  .exit_code = -1 };
 	if (!end && (kind == KIND_TIMER || kind == KIND_CATCH_UP))
@@ -461,7 +463,8 @@ void due_handle(struct engine *e)
 		command_handle(e, &resume_all);
 	}
 	e->rewind_waits = false;
-	for (unsigned n = 0; n < STEP_DUE_MAX && e->claims < CLAIMS_MAX; n++) {
+	for (unsigned n = 0; n < STEP_DUE_MAX && e->claims < CLAIMS_MAX && numbers_ready(e, NUMBER_RUN);
+	     n++) {
 		if (e->rewind != NONE && clock_rewind_next(e))
 			continue;
 		struct sched *s = e->documents_first ? NULL : first_due(e);
@@ -498,10 +501,10 @@ static void claim_acked(struct engine *e, const struct pending *pending, const s
 			runs_drop_retries(e, s);
 		runs_recorded(e, r);
 	} else if (pending->outcome) {
-		finish_notify_followers(e, &(struct run_row){ .sid = pending->sid,
-							      .outcome = pending->outcome,
-							      .ended = pending->ended,
-							      .end = ack->end });
+		follow_notify(e, &(struct run_row){ .sid = pending->sid,
+						    .outcome = pending->outcome,
+						    .ended = pending->ended,
+						    .end = ack->end });
 	}
 }
 

@@ -44,6 +44,9 @@ void engine_reply(struct engine *e, struct reply reply)
 
 void engine_reply_code(struct engine *e, uint64_t tag, enum reply_code code, uint64_t sid, uint64_t run)
 {
+	/* What is not known here may be in a part that another engine owns. */
+	if (code == REPLY_NOT_FOUND && e->part_lost)
+		code = REPLY_BUSY;
 	engine_reply(e, (struct reply){ .tag = tag, .code = (uint8_t)code, .sid = sid, .run = run });
 }
 
@@ -57,6 +60,11 @@ void engine_submit_store(struct engine *e, struct st_req *r, enum request_purpos
 	else if (ARRAY_ADD_ROOM(e->pending, e->pending_room, e->pendings))
 		i = e->pendings++;
 	r->tag = ++e->last_tag;
+	if (OWNER_OPS >> r->op & 1) {
+		r->part = s ? s->row.part : r->part;
+		r->epoch = e->part[r->part].epoch;
+		assert(e->part[r->part].owned);
+	}
 	if (i == NONE || !map_put(&e->pending_by_tag, r->tag, i) ||
 	    !ARRAY_ADD_ROOM(fx->store, fx->store_room, fx->stores)) {
 		fx->failed = e->broken = true;
@@ -66,11 +74,12 @@ void engine_submit_store(struct engine *e, struct st_req *r, enum request_purpos
 					  .run = run,
 					  .command = command,
 					  .sched = s ? sched_index(e, s) : NONE,
+					  .part = r->part,
 					  .op = r->op,
 					  .purpose = (uint8_t)what,
 					  .closes_range = r->close_range,
 					  .hold = r->hold,
-					  .kind = r->run.kind,
+					  .kind = r->op == ST_NUMBERS ? r->numbers.kind : r->run.kind,
 					  .state = r->run.state,
 					  .reason = r->range.reason,
 					  .outcome = r->run.outcome,
@@ -121,33 +130,6 @@ struct resource *engine_resource(struct engine *e, uint32_t key)
 	memset(r->parked.at, 0xFF, sizeof r->parked.at);
 	e->resource[e->resources++] = r;
 	return r;
-}
-
-static void link_follower(struct engine *e, struct sched *s)
-{
-	if (!s->row.after)
-		return;
-	s->next_follower = map_get(&e->followers_by_sid, s->row.after);
-	e->broken |= !map_put(&e->followers_by_sid, s->row.after, sched_index(e, s));
-}
-
-static void unlink_follower(struct engine *e, struct sched *s)
-{
-	uint32_t i = sched_index(e, s), first = map_get(&e->followers_by_sid, s->row.after);
-	if (!s->row.after)
-		return;
-	if (first == i) {
-		if (s->next_follower == NONE)
-			map_remove(&e->followers_by_sid, s->row.after);
-		else
-			e->broken |= !map_put(&e->followers_by_sid, s->row.after, s->next_follower);
-		return;
-	}
-	for (uint32_t k = first; k != NONE; k = e->sched[k].next_follower)
-		if (e->sched[k].next_follower == i) {
-			e->sched[k].next_follower = s->next_follower;
-			return;
-		}
 }
 
 static void set_outdated(struct engine *e, struct sched *s, bool outdated)
@@ -226,7 +208,7 @@ void engine_set_row(struct engine *e, struct sched *s, const struct sched_row *r
 	bool new_leader = s->row.after != row->after;
 	if (new_leader) {
 		follow_drop_all(e, s); /* drops the ends of the old leader */
-		unlink_follower(e, s);
+		follow_unlink(e, s);
 	}
 	/* Rules change only with the rev. Not copying them spares their cache lines, which matters with a
 	 * million schedules. */
@@ -237,7 +219,7 @@ void engine_set_row(struct engine *e, struct sched *s, const struct sched_row *r
 		validate_rules(e, s);
 	}
 	if (new_leader)
-		link_follower(e, s);
+		follow_link(e, s);
 	s->next_try = first_try(s);
 }
 
@@ -286,9 +268,8 @@ struct run *engine_add_run(struct engine *e, const struct run_row *row, uint32_t
 	r->level = (uint8_t)(PRIORITY_MAX - priority);
 	/* Oldest first, since a run in PHASE_BEHIND waits for older ones. */
 	uint32_t *at = &e->sched[sched].first_run;
-	while (*at != NONE && e->run[*at].row.run < row->run)
+	while (*at != NONE)
 		at = &e->run[*at].sibling;
-	r->sibling = *at;
 	*at = i;
 	return r;
 }
@@ -312,7 +293,7 @@ void engine_remove_sched(struct engine *e, struct sched *s)
 {
 	uint32_t i = sched_index(e, s);
 	assert(s->first_run == NONE);
-	unlink_follower(e, s);
+	follow_unlink(e, s);
 	follow_drop_all(e, s);
 	due_dequeue(e, s);
 	map_remove(&e->sched_by_sid, s->row.sid);
@@ -328,7 +309,7 @@ enum err engine_new(const struct engine_config *config, struct engine **ret)
 		return E_NOMEM;
 	e->config = *config;
 	e->documents_first = config->documents_first;
-	e->sched_free = e->run_free = e->pending_free = e->end_free = e->rewind = NONE;
+	e->sched_free = e->run_free = e->pending_free = e->end_free = e->leader_free = e->rewind = NONE;
 	memset(e->ready.at, 0xFF, sizeof e->ready.at);
 	*ret = e;
 	return OK;
@@ -341,7 +322,7 @@ void engine_free(struct engine *e)
 	for (uint32_t i = 0; i < e->resources; i++)
 		free(e->resource[i]);
 	struct map *maps[] = { &e->sched_by_sid, &e->run_by_id, &e->resource_by_key, &e->pending_by_tag,
-			       &e->followers_by_sid };
+			       &e->leader_by_sid };
 	for (size_t i = 0; i < ARRAY_LEN(maps); i++)
 		map_free(maps[i]);
 	heap_free(&e->due);
@@ -352,6 +333,7 @@ void engine_free(struct engine *e)
 	free(e->resource);
 	free(e->pending);
 	free(e->end);
+	free(e->leader);
 	free(e->backfill);
 	free(e);
 }
@@ -376,6 +358,9 @@ void engine_load(struct engine *e, const struct load_item *item)
 {
 	struct sched *s;
 	switch ((enum load_kind)item->kind) {
+	case LOAD_PART:
+		parts_load(e, &item->part);
+		break;
 	case LOAD_HOLD:
 		load_hold(e, &item->hold);
 		break;
@@ -397,13 +382,11 @@ void engine_load(struct engine *e, const struct load_item *item)
 		if (s)
 			follow_add_end(e, s, &item->run);
 		break;
-	case LOAD_NAME: /* the engine uses neither names nor problems */
+	case LOAD_KEY: /* the engine uses neither the key nor names nor problems */
+	case LOAD_NAME:
 	case LOAD_PROBLEM:
 		break;
 	case LOAD_DONE:
-		e->last_run = item->done.last_run;
-		e->last_sid = item->done.last_sid;
-		e->last_end = item->done.last_end;
 		e->restored_at = item->done.restored;
 		e->restored_run = item->done.restored_run;
 		break;
@@ -443,11 +426,14 @@ static void handle_ack(struct engine *e, const struct st_ack *ack)
 	e->claims -= pending.op == ST_OCC || pending.op == ST_RANGE || pending.op == ST_WITHDRAW;
 	e->under_way--;
 	static void (*const handlers[])(struct engine *, const struct pending *, const struct st_ack *) = {
-		[FOR_CLAIM] = due_acked,      [FOR_RANGE] = due_acked,    [FOR_OPEN] = due_acked,
-		[FOR_PUT] = command_acked,    [FOR_DROP] = command_acked, [FOR_PAUSE] = command_acked,
-		[FOR_RESUME] = command_acked, [FOR_WITHDRAW] = due_acked, [FOR_RUN] = runs_acked,
-		[FOR_HOLD] = command_acked,
+		[FOR_CLAIM] = due_acked,      [FOR_RANGE] = due_acked,       [FOR_OPEN] = due_acked,
+		[FOR_PUT] = command_acked,    [FOR_DROP] = command_acked,    [FOR_PAUSE] = command_acked,
+		[FOR_RESUME] = command_acked, [FOR_WITHDRAW] = due_acked,    [FOR_RUN] = runs_acked,
+		[FOR_HOLD] = command_acked,   [FOR_NUMBERS] = numbers_acked,
 	};
+	/* First, so that the handler finds nothing of the part. */
+	if (ack->res == ST_FENCED)
+		parts_forget(e, pending.part);
 	handlers[pending.purpose](e, &pending, ack);
 }
 
@@ -496,6 +482,7 @@ void engine_step(struct engine *e, const struct event *ev, struct now now, struc
 	runs_timers(e);
 	due_handle(e);
 	gate_start_ready(e);
+	numbers_refill(e);
 	e->fx = NULL;
 	out->failed |= e->broken;
 }
@@ -509,12 +496,13 @@ bool engine_next(const struct engine *e, struct now now, struct wall *ret)
 		best = now.wall.us + (e->run_timer.entry[0].key - now.boot.us);
 	if (e->clock_held)
 		goto done;
-	if (!e->documents_first && e->due.n && e->claims < CLAIMS_MAX && e->due.entry[0].key < best)
+	bool claims = e->claims < CLAIMS_MAX && numbers_ready(e, NUMBER_RUN);
+	if (!e->documents_first && e->due.n && claims && e->due.entry[0].key < best)
 		best = e->due.entry[0].key;
-	if (e->rewind != NONE && !e->rewind_waits && e->claims < CLAIMS_MAX)
+	if (e->rewind != NONE && !e->rewind_waits && claims)
 		best = now.wall.us;
 	struct wall turn;
-	if (!e->documents_first && late_next_token(e, now, &turn) && e->claims < CLAIMS_MAX && turn.us < best)
+	if (!e->documents_first && late_next_token(e, now, &turn) && claims && turn.us < best)
 		best = turn.us;
 	if (e->paused_all && e->global_pause.until.us < best)
 		best = e->global_pause.until.us;
@@ -539,14 +527,16 @@ bool engine_is_outdated(const struct engine *e, uint64_t sid)
 	return i != MAP_NONE && e->sched[i].outdated;
 }
 
-uint64_t engine_acted_on(const struct engine *e)
+/* Ends are in the order of their numbers, not of their times: all are visited, but there are few. */
+struct wall engine_acted_until(const struct engine *e)
 {
-	uint64_t first = e->last_end + 1;
+	int64_t first = INT64_MAX;
 	for (uint32_t i = 0; i < e->scheds && e->ends_open; i++)
-		if (e->sched[i].in_use && e->sched[i].first_end != NONE &&
-		    e->end[e->sched[i].first_end].number < first)
-			first = e->end[e->sched[i].first_end].number;
-	return first - 1;
+		for (uint32_t k = e->sched[i].in_use ? e->sched[i].first_end : NONE; k != NONE;
+		     k = e->end[k].next)
+			if (e->end[k].ended.us < first)
+				first = e->end[k].ended.us;
+	return (struct wall){ first == INT64_MAX ? first : first - 1 };
 }
 
 bool engine_quiet(const struct engine *e, struct now now)
@@ -558,7 +548,8 @@ bool engine_quiet(const struct engine *e, struct now now)
 	if (!e->clock_held && !e->documents_first && e->due.n && e->due.entry[0].key <= now.wall.us)
 		return false;
 	for (uint32_t i = 0; i < e->runs; i++)
-		if (e->run[i].row.run && e->run[i].phase != PHASE_RUNNING && e->run[i].phase != PHASE_RETRY)
+		if (e->run[i].row.run && e->run[i].phase != PHASE_RUNNING &&
+		    e->run[i].phase != PHASE_ELSEWHERE && e->run[i].phase != PHASE_RETRY)
 			return false;
 	return true;
 }
@@ -595,7 +586,7 @@ uint64_t engine_digest(const struct engine *e)
 		if (r->run &&
 		    e->run[i].phase != PHASE_RECORDING) /* in that phase it is not in the store yet */
 			sum += MIX(r->run, r->sid, r->rev, r->attempt, r->kind, r->state, r->uncounted,
-				   (uint64_t)r->nominal.us, (uint64_t)r->due.us);
+				   r->node, (uint64_t)r->nominal.us, (uint64_t)r->due.us);
 	}
 	for (uint32_t i = 0; i < e->resources; i++)
 		if (e->resource[i]->held)
@@ -621,6 +612,7 @@ struct engine_counts engine_counts(const struct engine *e)
 		c.queued += p == PHASE_QUEUED;
 		c.running += p == PHASE_STARTING || p == PHASE_RUNNING;
 		c.retrying += p == PHASE_RETRY;
+		c.elsewhere += p == PHASE_ELSEWHERE;
 	}
 	c.bytes = e->sched_room * sizeof *e->sched + e->run_room * sizeof *e->run +
 		  e->pending_room * sizeof *e->pending +

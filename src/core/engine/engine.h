@@ -8,6 +8,8 @@
  *  - Nothing is started, answered or published before the store has confirmed its cause.
  *  - The state in memory can be rebuilt from the store: when the engine is quiet, its digest equals the
  *    digest of an engine freshly loaded from the same rows.
+ *  - The engine decides only for the parts that it owns (LOAD_PART). After a fenced answer it asks nothing
+ *    for that part any more.
  *  - Bounded: at most STEP_DUE_MAX due schedules per step, CLAIMS_MAX claims and LAUNCHES_MAX launches under
  *    way. */
 #include "core/schedule/rules.h"
@@ -45,6 +47,7 @@ struct command {
 	bool bulk;          /* PUT: one of many; goes through the bulk lane so that others do not wait */
 	uint32_t max_runs;  /* PUT; UINT32_MAX: no limit */
 	uint64_t after;     /* PUT: the sid of the leader whose ends make this schedule due; 0: none */
+	uint32_t part;      /* PUT of a new schedule: its part; a follower belongs to its leader's */
 	struct str id, document;
 	struct source_row source; /* PUT; from.p NULL: unchanged */
 	struct str note;          /* PAUSE: why, for people; p NULL: unchanged */
@@ -56,7 +59,8 @@ struct command {
 enum reply_code {
 	REPLY_OK,        /* done, and durable */
 	REPLY_NOT_FOUND, /* no such schedule, run or hold */
-	REPLY_BUSY,      /* try again: a change is under way, a run is alive, or the clock is not settled */
+	REPLY_BUSY,      /* try again: a change is under way, a run is alive, the clock is not settled, or
+			    another engine decides for the schedule */
 	REPLY_REFUSED,   /* not possible in the present state; trying again does not help */
 };
 struct reply {
@@ -72,7 +76,7 @@ enum event_kind {
 	EV_TICK,    /* only the time has changed */
 	EV_LOADED,  /* every item of the store has been passed to engine_load */
 	EV_ACK,     /* an answer of the store */
-	EV_RUNNER,  /* a report of the runner */
+	EV_RUNNER,  /* a report of the runner, or of another node about a run that it holds */
 	EV_COMMAND, /* a command of a person, a document or a run */
 	/* The documents have been applied: times that came due before may be settled now. Only with
 	 * engine_config.documents_first. */
@@ -151,8 +155,8 @@ bool engine_next(const struct engine *e, struct now now, struct wall *ret);
 uint64_t engine_outdated(const struct engine *e, uint32_t *at);
 bool engine_is_outdated(const struct engine *e, uint64_t sid);
 
-/* Every end of a run up to and including this number has been acted on by all followers. */
-uint64_t engine_acted_on(const struct engine *e);
+/* All followers have acted on every end up to and including this instant. */
+struct wall engine_acted_until(const struct engine *e);
 
 /* True if nothing is under way and nothing is due, so that the state follows from the store's rows alone. */
 bool engine_quiet(const struct engine *e, struct now now);
@@ -163,8 +167,9 @@ uint64_t engine_digest(const struct engine *e);
 struct engine_counts {
 	unsigned schedules, runs, waiting, queued, running, retrying, slots_used, claims_under_way,
 		launches_under_way;
-	unsigned outdated; /* schedules that wait for CMD_RECOMPILE; none of their times is settled before */
-	bool clock_held;   /* the clock jumped far ahead: nothing comes due until it is back, or CMD_CLOCK */
+	unsigned elsewhere; /* runs that other nodes hold */
+	unsigned outdated;  /* schedules that wait for CMD_RECOMPILE; none of their times is settled before */
+	bool clock_held;    /* the clock jumped far ahead: nothing comes due until it is back, or CMD_CLOCK */
 	size_t bytes;
 };
 struct engine_counts engine_counts(const struct engine *e);

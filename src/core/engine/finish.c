@@ -1,5 +1,5 @@
-/* Handles the end of an attempt: sets holds on its agent and account, decides about a retry, counts failures
- * of the schedule, and passes the end of the run to followers. */
+/* Handles the end of an attempt: sets holds on its agent and account, decides about a retry, and counts
+ * failures of the schedule. */
 #include "core/engine/state.h"
 #include "core/schedule/news.h"
 #include "core/schedule/retry.h"
@@ -66,25 +66,28 @@ static bool has_retry(struct engine *e, struct run *r, const struct rn_report *r
 	return true;
 }
 
-/* Failures in a row after this end, given how many there were before. */
-static uint32_t failures_after(uint32_t before, const struct run *r)
+/* What this end does to the failures in a row. */
+static enum failures_change change_of_failures(const struct run *r)
 {
 	bool good = r->row.outcome == OUTCOME_DONE || r->row.outcome == OUTCOME_NO_WORK;
 	bool by_hand = r->row.kind == KIND_MANUAL || r->row.reason == REASON_CANCELLED ||
 		       r->row.reason == REASON_REPLACED;
-	return good ? 0 : by_hand ? before : before + 1;
+	return good ? FAILURES_CLEAR : by_hand ? FAILURES_STAY : FAILURES_GROW;
 }
 
 void finish_record(struct engine *e, struct run *r, bool avoided)
 {
+	if (r->row.state == RUN_RETRYING)
+		r->row.node = e->node; /* the next attempt is started here, wherever this one was */
 	struct st_req q = runs_new_request(r, ST_FINISH, LANE_FINISH);
 	if (r->row.state == RUN_FINISHED) {
 		struct sched *s = runs_sched(e, r);
 		uint32_t before = s->finishing ? s->failures_pending : s->row.failures;
-		s->failures_pending = failures_after(before, r);
+		q.failures = (uint8_t)change_of_failures(r);
+		s->failures_pending =
+			q.failures == FAILURES_CLEAR ? 0 : before + (q.failures == FAILURES_GROW);
 		s->finishing++;
 		q.news = news_of_end(policy_of(s), &r->row, before, s->failures_pending);
-		q.failures = s->failures_pending;
 	}
 	q.avoided = avoided;
 	r->phase = PHASE_ENDING;
@@ -113,12 +116,4 @@ void finish_attempt(struct engine *e, struct run *r, const struct rn_report *rep
 	finish_record(e, r,
 		      report->kind == RN_ANSWER && report->outcome == OUTCOME_NO_WORK &&
 			      policy_of(runs_sched(e, r))->action == ACTION_TURN);
-}
-
-void finish_notify_followers(struct engine *e, const struct run_row *run)
-{
-	if (run->end > e->last_end)
-		e->last_end = run->end;
-	for (uint32_t i = map_get(&e->followers_by_sid, run->sid); i != NONE; i = e->sched[i].next_follower)
-		follow_add_end(e, &e->sched[i], run);
 }

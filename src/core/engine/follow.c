@@ -3,9 +3,84 @@
 #include "base/array.h"
 #include "core/engine/state.h"
 
+/* --- leaders --- */
+
+static struct leader *find_leader(const struct engine *e, uint64_t sid)
+{
+	uint32_t i = map_get(&e->leader_by_sid, sid);
+	return i == MAP_NONE ? NULL : &e->leader[i];
+}
+
+/* NULL: out of memory, `broken` is set. */
+static struct leader *add_leader(struct engine *e, uint64_t sid)
+{
+	uint32_t i = e->leader_free;
+	if (i != NONE)
+		e->leader_free = e->leader[i].first_follower;
+	else if (ARRAY_ADD_ROOM(e->leader, e->leader_room, e->leaders))
+		i = e->leaders++;
+	if (i == NONE || !map_put(&e->leader_by_sid, sid, i)) {
+		e->broken = true;
+		return NULL;
+	}
+	e->leader[i] = (struct leader){ .sid = sid, .first_follower = NONE };
+	return &e->leader[i];
+}
+
+/* `seen` is a number that the leader has given, so the engine knows it from now on. */
+void follow_link(struct engine *e, struct sched *s)
+{
+	if (!s->row.after)
+		return;
+	struct leader *l = find_leader(e, s->row.after);
+	if (!l)
+		l = add_leader(e, s->row.after);
+	if (!l)
+		return;
+	s->next_follower = l->first_follower;
+	l->first_follower = sched_index(e, s);
+	if (s->row.seen > l->last_end)
+		l->last_end = s->row.seen;
+}
+
+void follow_unlink(struct engine *e, struct sched *s)
+{
+	struct leader *l = s->row.after ? find_leader(e, s->row.after) : NULL;
+	if (!l)
+		return;
+	uint32_t i = sched_index(e, s), *at = &l->first_follower;
+	while (*at != NONE && *at != i)
+		at = &e->sched[*at].next_follower;
+	if (*at == i)
+		*at = s->next_follower;
+	if (l->first_follower != NONE)
+		return;
+	map_remove(&e->leader_by_sid, l->sid);
+	l->first_follower = e->leader_free;
+	e->leader_free = (uint32_t)(l - e->leader);
+}
+
+uint64_t follow_known_end(const struct engine *e, uint64_t leader)
+{
+	const struct leader *l = find_leader(e, leader);
+	return l ? l->last_end : 0;
+}
+
+void follow_notify(struct engine *e, const struct run_row *run)
+{
+	const struct leader *l = find_leader(e, run->sid);
+	for (uint32_t i = l ? l->first_follower : NONE; i != NONE; i = e->sched[i].next_follower)
+		follow_add_end(e, &e->sched[i], run);
+}
+
+/* --- ends --- */
+
 void follow_add_end(struct engine *e, struct sched *s, const struct run_row *run)
 {
 	uint32_t i = e->end_free;
+	struct leader *l = find_leader(e, run->sid);
+	if (l && run->end > l->last_end)
+		l->last_end = run->end;
 	if (s->removed || run->end <= s->row.seen)
 		return;
 	if (i != NONE)
@@ -16,8 +91,8 @@ void follow_add_end(struct engine *e, struct sched *s, const struct run_row *run
 		e->broken = true;
 		return;
 	}
-	e->end[i] = (struct leader_end){ NONE, run->outcome, run->end,
-					 run->retry_at.us ? run->retry_at : run->ended };
+	struct wall ended = run->retry_at.us ? run->retry_at : run->ended;
+	e->end[i] = (struct leader_end){ NONE, run->outcome, run->end, ended, ended };
 	*(s->first_end == NONE ? &s->first_end : &e->end[s->last_end].next) = i;
 	s->last_end = i;
 	e->ends_open++;

@@ -67,7 +67,8 @@ void gate_claim_slot(struct engine *e, struct run *r)
 	if (r->has_slot)
 		return;
 	r->has_slot = true;
-	e->slots_used++;
+	r->slot_elsewhere = r->phase == PHASE_ELSEWHERE;
+	e->slots_used += !r->slot_elsewhere;
 	if (agent)
 		agent->used++;
 	if (key)
@@ -105,7 +106,7 @@ void gate_release_slot(struct engine *e, struct run *r)
 	if (!r->has_slot)
 		return;
 	r->has_slot = false;
-	e->slots_used--;
+	e->slots_used -= !r->slot_elsewhere;
 	if (agent)
 		agent->used--;
 	if (key)

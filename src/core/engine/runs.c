@@ -254,14 +254,15 @@ static bool must_wait(struct engine *e, const struct run *r)
 	const struct sched *s = runs_sched(e, r);
 	bool allow = policy_of(s)->overlap == OVERLAP_ALLOW;
 	bool in_line = goes_in_line(r);
+	bool older = true; /* `other` comes before `r` */
 	for (uint32_t i = s->first_run; i != NONE && (!allow || in_line); i = e->run[i].sibling) {
 		const struct run *other = &e->run[i];
+		older &= other != r;
 		if (other == r || !is_live(other) || (allow && other->row.kind != r->row.kind))
 			continue;
 		/* The older run goes first, unless a younger one has begun an attempt already. */
 		bool has_begun = other->phase > PHASE_BEHIND;
-		if (r->phase == PHASE_QUEUED ? other->phase >= PHASE_STARTING
-					     : has_begun || other->row.run < r->row.run)
+		if (r->phase == PHASE_QUEUED ? other->phase >= PHASE_STARTING : has_begun || older)
 			return true;
 	}
 	return false;
@@ -315,7 +316,7 @@ static void proceed(struct engine *e, struct run *r)
 	/* Catch-up runs and backfills never replace each other. */
 	if (policy_of(s)->overlap != OVERLAP_CANCEL_RUNNING || goes_in_line(r))
 		return;
-	for (uint32_t i = s->first_run, next; i != NONE && e->run[i].row.run < r->row.run; i = next) {
+	for (uint32_t i = s->first_run, next; i != run_index(e, r); i = next) {
 		next = e->run[i].sibling;
 		if (is_live(&e->run[i]))
 			runs_cancel(e, &e->run[i], REASON_REPLACED);
@@ -435,13 +436,15 @@ void runs_cancel(struct engine *e, struct run *r, enum reason reason)
 
 static void handle_started(struct engine *e, struct run *r)
 {
-	if (r->phase != PHASE_STARTING && r->phase != PHASE_PROBING)
+	if (r->phase != PHASE_STARTING && r->phase != PHASE_PROBING && r->phase != PHASE_ELSEWHERE)
 		return;
-	runs_launch_answered(e, r);
-	gate_claim_slot(e, r);
-	r->phase = PHASE_RUNNING;
-	if (r->killed)
-		submit_runner(e, r, RN_KILL, 0, (enum reason)r->kill_reason);
+	if (r->phase != PHASE_ELSEWHERE) {
+		runs_launch_answered(e, r);
+		gate_claim_slot(e, r);
+		r->phase = PHASE_RUNNING;
+		if (r->killed)
+			submit_runner(e, r, RN_KILL, 0, (enum reason)r->kill_reason);
+	}
 	if (r->row.attempt == r->attempt && r->row.started.us)
 		return; /* the attempt was found alive after a load: its start is recorded */
 	r->row.attempt = r->attempt;
@@ -524,8 +527,15 @@ static void handle_not_started(struct engine *e, struct run *r)
 		end_run(e, r, r->ending);
 		return;
 	}
-	if (r->phase == PHASE_STARTING) {
+	/* A run that was held elsewhere goes on here, with the next attempt: this one must never be executed
+	 * by two nodes. */
+	bool was_seen = r->row.state == RUN_CLAIMED && r->row.attempt == r->attempt;
+	if (r->phase == PHASE_STARTING || (r->phase == PHASE_ELSEWHERE && !was_seen)) {
 		skip_prevented(e, r);
+		return;
+	}
+	if (r->phase == PHASE_ELSEWHERE) {
+		handle_lost(e, r);
 		return;
 	}
 	if (r->phase != PHASE_PROBING)
@@ -534,7 +544,7 @@ static void handle_not_started(struct engine *e, struct run *r)
 		end_restored(e, r);
 		return;
 	}
-	if (r->row.state == RUN_CLAIMED && r->row.attempt == r->attempt) {
+	if (was_seen) {
 		handle_lost(e, r); /* it was seen alive: its run file was deleted */
 		return;
 	}
@@ -583,7 +593,8 @@ void runs_report(struct engine *e, const struct rn_report *report)
 		adopt_late_start(e, r);
 	if (report->attempt != r->attempt)
 		return;
-	bool alive = r->phase == PHASE_STARTING || r->phase == PHASE_RUNNING || r->phase == PHASE_PROBING;
+	bool alive = r->phase == PHASE_STARTING || r->phase == PHASE_RUNNING || r->phase == PHASE_ELSEWHERE ||
+		     r->phase == PHASE_PROBING;
 	switch ((enum rn_report_kind)report->kind) {
 	case RN_STARTED:
 	case RN_ALIVE:
@@ -630,7 +641,7 @@ static void handle_finished(struct engine *e, struct run *r, uint64_t number)
 {
 	r->row.end = number;
 	if (number)
-		finish_notify_followers(e, &r->row);
+		follow_notify(e, &r->row);
 	forget_run(e, r);
 }
 
@@ -700,12 +711,18 @@ void runs_recover(struct engine *e, struct run *r)
 		return;
 	}
 	if (r->row.state == RUN_PENDING) {
-		ask_next(e, r); /* the preconditions are asked again; the claim is recorded already */
+		r->row.node = e->node; /* nobody has started it */
+		ask_next(e, r);        /* the preconditions are asked again; the claim is recorded already */
 		return;
 	}
 	/* The attempt that may be alive: the last one on record, or the next one, whose start was not
 	 * recorded. */
 	r->attempt = (uint16_t)(r->row.attempt + (r->row.state == RUN_RETRYING || r->row.attempt == 0));
+	if (r->row.node && r->row.node != e->node) {
+		r->phase = PHASE_ELSEWHERE;
+		gate_claim_slot(e, r);
+		return;
+	}
 	r->phase = PHASE_PROBING;
 	gate_claim_slot(e, r); /* it may be alive */
 	submit_runner(e, r, RN_PROBE, 0, REASON_NONE);

@@ -1,6 +1,7 @@
 #pragma once
 /* The engine's memory, and the functions its files share. Only core/engine includes this. */
 #include "base/map.h"
+#include "base/number_blocks.h"
 #include "core/engine/engine.h"
 #include "core/engine/heap.h"
 
@@ -19,6 +20,8 @@ enum run_phase {
 	PHASE_QUEUED,     /* a slot; or the end of a hold, if it has a timer */
 	PHASE_STARTING,   /* the runner's answer to RN_START */
 	PHASE_RUNNING,    /* the end of its process tree */
+	PHASE_ELSEWHERE,  /* after a load: the report of the node that holds it. It counts as alive, and is
+			     never  probed, started or killed here */
 	PHASE_PROBING,    /* after a load: the runner's answer to RN_PROBE */
 	PHASE_PREVENTING, /* the runner's answer to RN_PREVENT; then the run ends as run.ending says */
 	PHASE_ENDING,     /* the store's answer to ST_FINISH */
@@ -50,6 +53,7 @@ struct run {
 	uint16_t kill_reason; /* with `killed` */
 	bool killed;          /* to be ended: RN_KILL was sent, or is sent as soon as the run can be killed */
 	bool has_slot;        /* counts against the limits of slots, agent and key */
+	bool slot_elsewhere;  /* with has_slot: it counts for agent and key, not for the slots of this node */
 	bool launching;       /* counts against LAUNCHES_MAX: RN_START is not answered */
 	bool answer_stale;    /* PHASE_ASKING: the state changed after the question, so a no is asked again */
 	bool retry_dropped;   /* PHASE_ENDING: end the run when its retry has been recorded */
@@ -111,7 +115,8 @@ enum request_purpose {
 	FOR_RESUME,
 	FOR_WITHDRAW,
 	FOR_RUN, /* ST_VERDICT, ST_STARTED, ST_FINISH */
-	FOR_HOLD
+	FOR_HOLD,
+	FOR_NUMBERS
 };
 
 /* A request that the store has not answered, and the values that the handler of the answer needs. */
@@ -120,12 +125,13 @@ struct pending {
 	uint64_t command;  /* tag of the command it is for; 0: none */
 	uint8_t op;        /* enum st_op */
 	uint8_t purpose;   /* enum request_purpose */
-	uint8_t kind;      /* of the run */
+	uint8_t kind;      /* of the run, or of the numbers */
 	uint8_t state;     /* of the run, as requested */
 	uint16_t reason;   /* FOR_OPEN: the reason of the range */
 	uint8_t outcome;   /* of a run that is recorded and finished by one request (ACTION_EVENT) */
 	struct wall ended; /* likewise */
 	bool closes_range; /* the request closes the open range of the schedule */
+	uint32_t part;     /* for which it was sent */
 	uint32_t sched;    /* index of the schedule when the request was sent; saves a search */
 	struct hold_row hold;
 	struct boot since;
@@ -138,6 +144,7 @@ struct backfill {
 	struct wall to;
 	uint32_t left;              /* how many more runs the limit allows */
 	uint32_t made, already_run; /* for the reply */
+	bool waits;                 /* for numbers */
 };
 
 /* The end of a leader's run on which one follower has not acted. Kept until sched_row.seen reaches it. */
@@ -145,8 +152,20 @@ struct leader_end {
 	uint32_t next; /* of the same follower, in order of number */
 	uint8_t outcome;
 	uint64_t number; /* run_row.end */
-	struct wall
-		nominal; /* when the run ended, plus a microsecond for each earlier end at the same instant */
+	struct wall ended;
+	struct wall nominal; /* `ended`, and a microsecond more for each end at the same instant before it */
+};
+
+/* A schedule that has followers. */
+struct leader {
+	uint64_t sid;
+	uint64_t last_end;       /* the largest number of its ends that the engine knows */
+	uint32_t first_follower; /* in a free slot the next free slot */
+};
+
+struct part_state {
+	uint64_t epoch; /* of the ownership */
+	bool owned;
 };
 
 struct engine {
@@ -164,9 +183,11 @@ struct engine {
 	uint32_t ends_open;                /* ends in use */
 	struct resource **resource;        /* never freed before the engine: runs point to their queues */
 	uint32_t resources, resource_room;
+	struct leader *leader;
+	uint32_t leaders, leader_room, leader_free; /* first_follower */
 	struct backfill *backfill;
 	uint32_t backfills, backfill_room;
-	struct map sched_by_sid, run_by_id, resource_by_key, pending_by_tag, followers_by_sid;
+	struct map sched_by_sid, run_by_id, resource_by_key, pending_by_tag, leader_by_sid;
 
 	struct heap due;        /* schedules by the wall time at which to handle them */
 	struct heap catch_up;   /* schedules that wait for a token to start a missed time, by due time */
@@ -175,10 +196,15 @@ struct engine {
 
 	uint32_t outdated; /* schedules with `outdated` */
 	unsigned slots_used;
-	unsigned claims;                                 /* ST_OCC, ST_RANGE and ST_WITHDRAW under way */
-	unsigned launches;                               /* RN_START under way */
-	unsigned under_way;                              /* all requests to the store under way */
-	uint64_t last_tag, last_run, last_sid, last_end; /* the largest numbers given so far */
+	unsigned claims;                           /* ST_OCC, ST_RANGE and ST_WITHDRAW under way */
+	unsigned launches;                         /* RN_START under way */
+	unsigned under_way;                        /* all requests to the store under way */
+	uint64_t last_tag;                         /* the largest tag given so far */
+	struct number_blocks numbers[NUMBER_NAME]; /* by enum number_kind: runs, schedules */
+
+	struct part_state part[STORE_PARTS_MAX];
+	uint32_t node;  /* the number of this node, by which it holds runs */
+	bool part_lost; /* a part was forgotten: an unknown schedule may be in it */
 
 	struct now now;    /* of this step */
 	int64_t skew;      /* wall - boot when the clock was last accepted */
@@ -233,6 +259,17 @@ static inline const struct policy *policy_of(const struct sched *s)
 {
 	return &rules_of(s)->policy;
 }
+
+/* --- numbers.c: numbers for runs and schedules --- */
+bool numbers_ready(const struct engine *e, enum number_kind kind);
+uint64_t numbers_take(struct engine *e, enum number_kind kind); /* to be called only if they are ready */
+void numbers_refill(struct engine *e);                          /* in every step */
+void numbers_acked(struct engine *e, const struct pending *pending, const struct st_ack *ack);
+
+/* --- parts.c: the parts that this engine decides for --- */
+void parts_load(struct engine *e, const struct part_row *row);
+bool parts_owned(const struct engine *e, uint32_t part);
+void parts_forget(struct engine *e, uint32_t part); /* another engine owns it */
 
 /* --- engine.c: memory and effects --- */
 struct sched *engine_sched(struct engine *e, uint64_t sid); /* NULL: none */
@@ -353,6 +390,13 @@ int64_t late_tokens(const struct engine *e, struct boot now); /* in millionths *
 bool late_next_token(const struct engine *e, struct now now, struct wall *ret);
 
 /* --- follow.c: from the end of a leader's run to the follower's record --- */
+/* To be called when s->row.after was set, and before it is changed; both do nothing if it is 0. */
+void follow_link(struct engine *e, struct sched *s);
+void follow_unlink(struct engine *e, struct sched *s);
+/* The largest number of the leader's ends that the engine knows; 0: none. */
+uint64_t follow_known_end(const struct engine *e, uint64_t leader);
+/* A run of the leader has ended: passes its end to the followers. */
+void follow_notify(struct engine *e, const struct run_row *run);
 void follow_add_end(struct engine *e, struct sched *follower, const struct run_row *run);
 /* Drops ends from the front of the list that the follower has acted on, or that do not concern it. */
 void follow_drop_handled(struct engine *e, struct sched *s);
@@ -392,7 +436,6 @@ void finish_attempt(struct engine *e, struct run *r, const struct rn_report *rep
 /* Sends ST_FINISH: finished or to be retried, as row.state says. `avoided`: the check avoided a model
  * call. */
 void finish_record(struct engine *e, struct run *r, bool avoided);
-void finish_notify_followers(struct engine *e, const struct run_row *run);
 int64_t finish_max_delay(const struct policy *p); /* between attempts, in seconds */
 
 /* --- gate.c: slots --- */
@@ -411,7 +454,9 @@ void command_submit(struct engine *e, struct sched *s, struct st_req *r, enum re
 /* The answer to FOR_PUT, FOR_DROP, FOR_PAUSE, FOR_RESUME and FOR_HOLD. */
 void command_acked(struct engine *e, const struct pending *pending, const struct st_ack *ack);
 void command_backfill_next(struct engine *e, struct sched *s, enum st_res res);
-void command_sched_removed(struct engine *e, struct sched *s); /* the store has removed it */
+void command_resume_backfills(struct engine *e);                      /* those that waited for numbers */
+void command_abort_backfill(struct engine *e, const struct sched *s); /* if it has one */
+void command_sched_removed(struct engine *e, struct sched *s);        /* the store has removed it */
 void command_hold(struct engine *e, uint32_t key, enum reason reason, struct wall until);
 /* Closes the open range at `before`, which becomes the schedule's last change. */
 void command_close_range_before(struct engine *e, struct sched *s, struct wall before);

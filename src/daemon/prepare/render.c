@@ -410,7 +410,7 @@ static void add_mask(struct renderer *r, struct launch *l, struct str secret)
 static enum err make_token(struct renderer *r)
 {
 	char *token = arena_alloc(r->arena, TOKEN_SIZE);
-	if (!token || !token_write(&r->place->token_key, r->source->read->run.run, r->source->attempt, token))
+	if (!token || !token_write(r->place->token_key, r->source->read->run.run, r->source->attempt, token))
 		return E_NOMEM;
 	r->token = str_of(token);
 	return OK;

@@ -17,7 +17,7 @@ struct render_place {
 	const struct config_pass_env
 		*pass_env;          /* variables of the daemon that runs get; NULL: the usual ones */
 	struct secret_list secrets; /* a turn of an agent gets those that the agent's definition names */
-	struct token_key token_key;
+	const struct token_key *token_key;
 };
 
 /* Renders an attempt. Templates are expanded in arguments, environment, input and requests, but never in a

@@ -12,7 +12,7 @@
 /* Facts from the engine that pruning depends on. */
 struct engine_facts {
 	bool clock_trusted;
-	uint64_t acted_on; /* followers have acted on all ends up to this number */
+	struct wall acted_until; /* no follower has to act on ends up to this instant */
 };
 
 struct retention {
@@ -76,7 +76,7 @@ static void report_facts(void *arg)
 	struct retention *r = arg;
 	const struct engine *e = daemon_engine(r->options.daemon);
 	pthread_mutex_lock(&r->lock);
-	r->facts = (struct engine_facts){ !engine_clock_held(e), engine_acted_on(e) };
+	r->facts = (struct engine_facts){ !engine_clock_held(e), engine_acted_until(e) };
 	r->has_facts = true;
 	pthread_cond_broadcast(&r->changed);
 	pthread_mutex_unlock(&r->lock);
@@ -138,14 +138,14 @@ static bool prune_batch(struct retention *r, struct st_req q, const struct old_i
 }
 
 /* False: the thread must end. */
-static bool prune_records(struct retention *r, enum prune_what what, struct wall by, uint64_t acted_on)
+static bool prune_records(struct retention *r, enum prune_what what, struct wall by)
 {
 	static _Thread_local struct old_item item[READ_LIST_MAX];
 	struct st_req q = { .op = ST_PRUNE, .lane = LANE_BULK, .at = by };
 	uint64_t after = 0;
 	unsigned n, young;
 	struct why why;
-	q.prune = (struct prune_request){ .what = (uint8_t)what, .end = acted_on };
+	q.prune = (struct prune_request){ .what = (uint8_t)what };
 	do {
 		if (read_old(r->reader, what, after, by, item, READ_LIST_MAX, &n, &why))
 			return true; /* the store's failure is reported elsewhere; the next pass tries again
@@ -235,9 +235,13 @@ static void do_pass(struct retention *r)
 	/* If the clock is far ahead, all records seem old, so nothing is removed. */
 	if (!ask_facts(r, &facts) || !facts.clock_trusted)
 		return;
-	for (unsigned i = 0; i < ARRAY_LEN(order); i++)
-		if (!prune_records(r, order[i], days_ago(r->options.runs_days), facts.acted_on))
+	for (unsigned i = 0; i < ARRAY_LEN(order); i++) {
+		struct wall by = days_ago(r->options.runs_days);
+		if (order[i] == PRUNE_RUNS && facts.acted_until.us < by.us)
+			by = facts.acted_until;
+		if (!prune_records(r, order[i], by))
 			return;
+	}
 	remove_files(r, days_ago(r->options.logs_days));
 }
 

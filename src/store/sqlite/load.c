@@ -4,6 +4,21 @@
 
 static_assert(RUN_FINISHED == 3, "the queries below and 0001.sql use the number");
 
+static bool fill_key(sqlite3_stmt *s, struct load_item *ret)
+{
+	const void *key = sqlite3_column_blob(s, 0);
+	memcpy(ret->key, key, STORE_KEY_BYTES);
+	return true;
+}
+
+static bool fill_part(sqlite3_stmt *s, struct load_item *ret)
+{
+	ret->part.part = (uint32_t)sqlite3_column_int64(s, 0);
+	ret->part.epoch = (uint64_t)sqlite3_column_int64(s, 1);
+	ret->part.node = (uint32_t)sqlite3_column_int64(s, 2);
+	return ret->part.part < STORE_PARTS_MAX;
+}
+
 static bool fill_name(sqlite3_stmt *s, struct load_item *ret)
 {
 	if (!row_is_valid(s, 0, ROW_NAME))
@@ -57,31 +72,38 @@ static bool fill_done(sqlite3_stmt *s, struct load_item *ret)
 {
 	ret->done.last_run = (uint64_t)sqlite3_column_int64(s, 0);
 	ret->done.last_sid = (uint64_t)sqlite3_column_int64(s, 1);
-	ret->done.last_end = (uint64_t)sqlite3_column_int64(s, 2);
-	ret->done.restored.us = sqlite3_column_int64(s, 3);
-	ret->done.restored_run = (uint64_t)sqlite3_column_int64(s, 4);
+	ret->done.restored.us = sqlite3_column_int64(s, 2);
+	ret->done.restored_run = (uint64_t)sqlite3_column_int64(s, 3);
 	return true;
 }
+
+/* The node that a database belongs to has number 1. */
+#define OWN_PART " IN (SELECT part FROM part WHERE node = 1)"
 
 /* In the order of enum load_kind. */
 static const struct {
 	const char *sql;
 	bool (*read)(sqlite3_stmt *s, struct load_item *ret); /* false: the row is not valid */
 } queries[] = {
+	[LOAD_KEY] = { "SELECT value FROM secret WHERE name = 'run_tokens' AND length(value) = 32",
+		       fill_key },
+	[LOAD_PART] = { "SELECT part, epoch, node FROM part WHERE node = 1 ORDER BY part", fill_part },
 	[LOAD_NAME] = { "SELECT kind, number, text FROM name ORDER BY kind, number", fill_name },
 	[LOAD_HOLD] = { "SELECT key, reason, until FROM hold ORDER BY key", fill_hold },
 	[LOAD_SCHED] = { "SELECT " SCHED_COLUMNS ", (SELECT reason FROM range g INDEXED BY range_open"
 			 " WHERE g.sid = schedule.sid AND last = 9223372036854775807) FROM schedule"
-			 " WHERE dropped IS NULL OR sid IN (SELECT sid FROM run INDEXED BY run_open WHERE "
-			 "state < 3)"
-			 " ORDER BY sid",
+			 " WHERE (dropped IS NULL OR sid IN (SELECT sid FROM run INDEXED BY run_open WHERE "
+			 "state < 3)) AND part" OWN_PART " ORDER BY sid",
 			 fill_sched },
-	[LOAD_RUN] = { "SELECT " RUN_COLUMNS " FROM run INDEXED BY run_open WHERE state < 3 ORDER BY run",
+	/* Numbers rise in the order of recording. */
+	[LOAD_RUN] = { "SELECT " RUN_COLUMNS " FROM run INDEXED BY run_open WHERE state < 3"
+		       " AND (SELECT part FROM schedule s WHERE s.sid = run.sid)" OWN_PART " ORDER BY run",
 		       fill_run },
 	[LOAD_END] = { "SELECT " RUN_COLUMNS ", follower FROM (SELECT r.*, s.sid AS follower"
 		       " FROM schedule s INDEXED BY schedule_follower CROSS JOIN run r INDEXED BY run_end"
 		       " ON r.sid = s.after AND r.\"end\" > s.seen AND r.state = 3"
-		       " WHERE s.after <> 0 AND s.dropped IS NULL) ORDER BY follower, \"end\"",
+		       " WHERE s.after <> 0 AND s.dropped IS NULL AND s.part" OWN_PART
+		       ") ORDER BY follower, \"end\"",
 		       fill_end },
 	[LOAD_PROBLEM] = { "SELECT " PROBLEM_COLUMNS " FROM problem"
 			   " WHERE closed = 9223372036854775807 ORDER BY number",
@@ -89,7 +111,6 @@ static const struct {
 	[LOAD_DONE] = { "SELECT max(value, (SELECT ifnull(max(run), 0) FROM run)),"
 			" max((SELECT ifnull(max(sid), 0) FROM schedule),"
 			" (SELECT value FROM meta WHERE key = 'last_sid')),"
-			" (SELECT value FROM meta WHERE key = 'last_end'),"
 			" (SELECT value FROM meta WHERE key = 'restored'),"
 			" (SELECT value FROM meta WHERE key = 'restored_run') FROM meta WHERE key = "
 			"'last_run'",

@@ -9,7 +9,7 @@ void sched_bind(sqlite3_stmt *st, const struct sched_record *s)
 	const struct sched_row *r = &s->row;
 	DB_BIND(st, r->sid, r->after, r->seen, r->rev, r->flags, r->left, r->failures, r->owed,
 		r->owed_since.us, r->next.us, r->high.us, r->pruned_to.us, r->changed.us, r->paused_until.us,
-		r->next_set_at.us, s->put_at.us);
+		r->next_set_at.us, s->put_at.us, r->part);
 	sqlite3_bind_null(st, SCHED_PARAMS - 1);
 	int rc = sqlite3_bind_blob(st, SCHED_PARAMS, r->rules, STORE_RULES, SQLITE_STATIC);
 	assert(rc == SQLITE_OK);
@@ -20,7 +20,7 @@ void run_bind(sqlite3_stmt *st, const struct run_row *r)
 {
 	DB_BIND(st, r->run, r->sid, r->rev, r->attempt, r->reason, r->kind, r->state, r->outcome,
 		r->uncounted, r->replaced, r->missed, r->nominal.us, r->due.us, r->claimed.us, r->started.us,
-		r->ended.us, r->retry_at.us, r->end, r->fence, r->cost, r->tokens_in, r->tokens_out,
+		r->ended.us, r->retry_at.us, r->end, r->fence, r->node, r->cost, r->tokens_in, r->tokens_out,
 		r->exit_code);
 }
 
@@ -42,12 +42,23 @@ struct column {
 #define NUMBER(low)  low, INT64_MAX, false
 
 static const struct column schedule_columns[] = {
-	{ "sid", NUMBER(1) },    { "after", ANY_ID },          { "seen", ANY_ID },
-	{ "rev", ANY_U32 },      { "flags", ANY_U32 },         { "left", ANY_U32 },
-	{ "failures", ANY_U32 }, { "owed", ANY_U32 },          { "owed_since", ANY_TIME },
-	{ "next", ANY_TIME },    { "high", ANY_TIME },         { "pruned_to", ANY_TIME },
-	{ "changed", ANY_TIME }, { "paused_until", ANY_TIME }, { "next_set_at", ANY_TIME },
+	{ "sid", NUMBER(1) },
+	{ "after", ANY_ID },
+	{ "seen", ANY_ID },
+	{ "rev", ANY_U32 },
+	{ "flags", ANY_U32 },
+	{ "left", ANY_U32 },
+	{ "failures", ANY_U32 },
+	{ "owed", ANY_U32 },
+	{ "owed_since", ANY_TIME },
+	{ "next", ANY_TIME },
+	{ "high", ANY_TIME },
+	{ "pruned_to", ANY_TIME },
+	{ "changed", ANY_TIME },
+	{ "paused_until", ANY_TIME },
+	{ "next_set_at", ANY_TIME },
 	{ "put_at", ANY_TIME },
+	{ "part", BELOW(STORE_PARTS_MAX) },
 };
 
 static const struct column run_columns[] = {
@@ -70,6 +81,7 @@ static const struct column run_columns[] = {
 	{ "retry_at", ANY_TIME },
 	{ "end", ANY_ID },
 	{ "fence", INT64_MIN, INT64_MAX, false },
+	{ "node", ANY_U32 },
 	{ "cost", NUMBER(-1) },
 	{ "tokens_in", NUMBER(-1) },
 	{ "tokens_out", NUMBER(-1) },
@@ -230,6 +242,7 @@ bool sched_read(sqlite3_stmt *st, int at, struct sched_record *ret)
 	r->paused_until = next_time(&c);
 	r->next_set_at = next_time(&c);
 	ret->put_at = next_time(&c);
+	r->part = (uint32_t)next_number(&c);
 	ret->dropped = sqlite3_column_type(st, c.at++) != SQLITE_NULL;
 	const void *rules = sqlite3_column_blob(st, c.at);
 	size_t n = (size_t)sqlite3_column_bytes(st, c.at);
@@ -264,6 +277,7 @@ bool run_read(sqlite3_stmt *st, int at, struct run_row *ret)
 	ret->retry_at = next_time(&c);
 	ret->end = (uint64_t)next_number(&c);
 	ret->fence = (uint64_t)next_number(&c);
+	ret->node = (uint32_t)next_number(&c);
 	ret->cost = next_number(&c);
 	ret->tokens_in = next_number(&c);
 	ret->tokens_out = next_number(&c);

@@ -13,24 +13,26 @@ struct sched_record {
 
 #define SCHED_COLUMNS                                                                                        \
 	"sid, after, seen, rev, flags, left, failures, owed, owed_since, next, high, pruned_to, changed, "   \
-	"paused_until, next_set_at, put_at, dropped, rules"
+	"paused_until, next_set_at, put_at, part, dropped, rules"
 #define RUN_COLUMNS                                                                                          \
 	"run, sid, rev, attempt, reason, kind, state, outcome, uncounted, replaced, missed, nominal, due, "  \
 	"claimed, "                                                                                          \
-	"started, ended, retry_at, \"end\", fence, cost, tokens_in, tokens_out, exit_code"
+	"started, ended, retry_at, \"end\", fence, node, cost, tokens_in, tokens_out, exit_code"
 #define PROBLEM_COLUMNS "number, count, opened, last_reported, acked, closed, key, subject, text, by, note"
 #define MEMORY_COLUMNS  "m.number, m.run, m.at, m.agent, m.text, m.tags"
 #define MESSAGE_COLUMNS                                                                                      \
 	"n.number, n.kind, n.state, n.attempts, n.sid, n.run, n.problem, n.joined, n.receiver, n.at, "       \
 	"n.tried_at, "                                                                                       \
 	"n.next, n.origin, n.target, n.body, n.result"
-/* SQL: whether the run `o` has the last end of a schedule that is not removed. The schedule's next run gets
- * its result. */
+/* SQL: whether the run `o` has the last end of a schedule that is not removed, or that has a run which is not
+ * finished. The schedule's next run gets its result, and the next end the number after it. */
 #define IS_LAST_END                                                                                          \
-	"(o.state = 3 AND EXISTS (SELECT 1 FROM schedule s WHERE s.sid = o.sid AND s.dropped IS NULL)"       \
-	" AND o.\"end\" = (SELECT max(l.\"end\") FROM run l INDEXED BY run_end WHERE l.sid = o.sid"          \
-	" AND l.state = 3))"
-enum { SCHED_PARAMS = 18, RUN_PARAMS = 23, MEMORY_PARAMS = 6 };
+	"(o.state = 3 AND o.\"end\" = (SELECT max(l.\"end\") FROM run l INDEXED BY run_end"                  \
+	" WHERE l.sid = o.sid AND l.state = 3)"                                                              \
+	" AND (EXISTS (SELECT 1 FROM schedule s WHERE s.sid = o.sid AND s.dropped IS NULL)"                  \
+	" OR EXISTS (SELECT 1 FROM run p WHERE p.sid = o.sid AND p.kind <> 4 AND p.state < 3)"               \
+	" OR EXISTS (SELECT 1 FROM run p WHERE p.sid = o.sid AND p.kind = 4 AND p.state < 3)))"
+enum { SCHED_PARAMS = 19, RUN_PARAMS = 24, MEMORY_PARAMS = 6 };
 
 /* Binds all columns to the parameters 1 to …_PARAMS. The rules are not copied: `s` must live until the
  * statement has run. */

@@ -517,6 +517,8 @@ void observe_submit(struct check *c, const struct st_req *q)
 {
 	static const char *const words[] = { "put",     "drop",    "occ",    "range", "withdraw",
 					     "verdict", "started", "finish", "hold",  "problem" };
+	if (q->op == ST_NUMBERS)
+		return;
 	if (c->w->verbose)
 		world_log(c->w,
 			  "  > %s tag %llu sid %llu rev %u run %llu kind %u state %u/%u/%s attempt %u "
@@ -722,7 +724,7 @@ static void add_hold(struct check *c, const struct hold_row *h)
 
 void observe_applied(struct check *c, const struct st_req *q, const struct st_ack *a)
 {
-	static const char *const words[] = { "ok", "lost", "stale", "fenced", "refused" };
+	static const char *const words[] = { "ok", "lost", "stale", "fenced", "refused", "collision" };
 	world_log(c->w, "    store: tag %llu %s", (unsigned long long)q->tag, words[a->res]);
 	if (a->res != ST_OK)
 		return;

@@ -193,7 +193,6 @@ ON_EACH(notes_stay_when_their_run_is_pruned)
 	ask(f, req_memory(MEMORY_ADD, 7, "a", 110));
 	struct st_req old = req_prune(PRUNE_RUNS, 0, 1000);
 	old.prune.first = old.prune.last = 7;
-	old.prune.end = UINT64_MAX;
 	CHECK_INT(ask(f, old).res, ST_OK);
 	EXPECT(f, "memory", "1 7 110 'desk' 'a' ''");
 	EXPECT_RUNS(f, "8");

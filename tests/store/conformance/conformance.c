@@ -112,11 +112,10 @@ struct st_req req_memory(enum memory_act act, uint64_t run, const char *text, in
 					    .text = text ? str_of(text) : (struct str){ 0 } } };
 }
 
-struct st_req prune_runs(uint64_t first, uint64_t last, uint64_t end, int64_t at)
+struct st_req prune_runs(uint64_t first, uint64_t last, int64_t at)
 {
 	struct st_req r = req_prune(PRUNE_RUNS, 0, at);
 	r.prune.first = first;
 	r.prune.last = last;
-	r.prune.end = end;
 	return r;
 }

@@ -41,4 +41,4 @@ void expect_in_load_at(const char *file, int line, struct fixture *f, const char
 /* Records a run of `sid` that is finished at once, and returns the number of its end. */
 uint64_t record_end(struct fixture *f, uint64_t sid, uint64_t run, int64_t nominal);
 struct st_req req_memory(enum memory_act act, uint64_t run, const char *text, int64_t at);
-struct st_req prune_runs(uint64_t first, uint64_t last, uint64_t end, int64_t at);
+struct st_req prune_runs(uint64_t first, uint64_t last, int64_t at);

@@ -26,6 +26,7 @@ ON_EACH(occ_records_the_run_as_it_is)
 				  .retry_at = WALL_NEVER,
 				  .end = 77, /* not stored: the store numbers ends itself */
 				  .fence = UINT64_MAX,
+				  .node = UINT32_MAX,
 				  .cost = -1,
 				  .tokens_in = INT64_MAX,
 				  .tokens_out = 9,
@@ -36,7 +37,7 @@ ON_EACH(occ_records_the_run_as_it_is)
 	CHECK(ack.has_row && ack.row.next.us == 100); /* nothing moved */
 	EXPECT(f, "run",
 	       "7 5 42 65535 39 1 5 3 2 4294967295 -100 1 2 3 4 9223372036854775807 -1 -1"
-	       " 9223372036854775807 9 65533 0 -2147483648");
+	       " 9223372036854775807 9 65533 0 -2147483648 4294967295");
 }
 
 ON_EACH(occ_moves_the_schedule_in_the_same_request)
@@ -114,8 +115,22 @@ ON_EACH(occ_checks_in_the_order_of_the_header)
 	other.rev = 9;
 	CHECK_UNCHANGED(f, other, ST_STALE); /* rev is checked before the record */
 	/* Repetition is checked before everything. */
-	other = req_occ(5, 9, 7, 5);
+	other = first;
+	other.rev = 9;
 	CHECK_UNCHANGED(f, moving(other, 300, 300), ST_OK);
+	/* So is a collision: the number belongs to another record. */
+	struct st_req collided[5];
+	for (unsigned i = 0; i < ARRAY_LEN(collided); i++)
+		collided[i] = first;
+	collided[0].run.nominal = AT(500);
+	collided[1].sid = collided[1].run.sid = 6;
+	collided[2].run.kind = KIND_BACKFILL;
+	collided[3].run.claimed.us++;
+	collided[4].run.node++;
+	for (unsigned i = 0; i < ARRAY_LEN(collided); i++) {
+		test_case("%u", i);
+		CHECK_UNCHANGED(f, collided[i], ST_COLLISION);
+	}
 }
 
 /* A follower has no nominal times of its own. The numbers of ends move it, independently of the clock. */
@@ -250,9 +265,9 @@ ON_EACH(occ_backfill_records_the_old_state)
 	r.run.kind = KIND_BACKFILL;
 	r.run.replaced = 77;
 	CHECK_RES(f, r, ST_OK);
-	EXPECT(f, "run", "3 5 1 0 0 3 1 0 6 0 100 101 102 0 0 0 0 -1 0 0 0 0 -1");
+	EXPECT(f, "run", "3 5 1 0 0 3 1 0 6 0 100 101 102 0 0 0 0 -1 0 0 0 0 -1 0");
 	r = req_occ(5, 1, 4, 101); /* no record to replace */
 	r.run.kind = KIND_BACKFILL;
 	CHECK_RES(f, r, ST_OK);
-	EXPECT_IN_LOAD(f, "done 9 5 0\n");
+	EXPECT_IN_LOAD(f, "done 9 5\n");
 }

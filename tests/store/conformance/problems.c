@@ -123,7 +123,8 @@ ON_EACH(problem_numbers_are_never_reused)
 	/* Only open problems are loaded, with all columns. */
 	struct buf load = { 0 };
 	dump_load(f->ops, f->store, &load);
-	CHECK_STR(load.p, "problem 2 1 30 30 " NEVER_S " " NEVER_S " 'a' 'x' 'anew' NULL NULL\ndone 0 0 0\n");
+	CHECK_STR(load.p, "part 0 0 1\nproblem 2 1 30 30 " NEVER_S " " NEVER_S
+			  " 'a' 'x' 'anew' NULL NULL\ndone 0 0\n");
 	buf_free(&load);
 }
 

@@ -11,10 +11,10 @@ ON_EACH(prune_removes_old_finished_runs)
 	skipped.run.state = RUN_SKIPPED;
 	ask(f, skipped);
 	/* Each run was claimed two microseconds after its nominal time. */
-	CHECK_RES(f, prune_runs(1, 9, UINT64_MAX, 301), ST_OK);
+	CHECK_RES(f, prune_runs(1, 9, 301), ST_OK);
 	EXPECT_RUNS(f, "3 4 5 6 7");
-	CHECK_UNCHANGED(f, prune_runs(4, 9, UINT64_MAX, 302), ST_OK);
-	CHECK_RES(f, prune_runs(1, 4, UINT64_MAX, 1000), ST_OK);
+	CHECK_UNCHANGED(f, prune_runs(4, 9, 302), ST_OK);
+	CHECK_RES(f, prune_runs(1, 4, 1000), ST_OK);
 	EXPECT_RUNS(f, "5 6 7");
 }
 
@@ -32,8 +32,8 @@ ON_EACH(prune_judges_by_the_latest_of_a_runs_times)
 		r.run.retry_at = AT(times[i][3]);
 		ask(f, r);
 	}
-	CHECK_UNCHANGED(f, prune_runs(1, 9, UINT64_MAX, 499), ST_OK);
-	CHECK_RES(f, prune_runs(1, 9, UINT64_MAX, 500), ST_OK);
+	CHECK_UNCHANGED(f, prune_runs(1, 9, 499), ST_OK);
+	CHECK_RES(f, prune_runs(1, 9, 500), ST_OK);
 	EXPECT_RUNS(f, "");
 }
 
@@ -42,7 +42,7 @@ ON_EACH(prune_leaves_a_mark_below_which_nothing_is_claimed)
 	ask(f, req_put(5, 0, 10));
 	for (uint64_t n = 1; n <= 4; n++)
 		record_end(f, 5, n, 100 * (int64_t)n);
-	ask(f, prune_runs(1, 3, UINT64_MAX, 1000));
+	ask(f, prune_runs(1, 3, 1000));
 	struct st_ack ack = ask(f, req_occ(5, 1, 10, 300));
 	CHECK_INT(ack.res, ST_LOST);
 	CHECK_INT(ack.row.pruned_to.us, 300);
@@ -78,18 +78,24 @@ ON_EACH(prune_of_a_manual_run_leaves_no_mark)
 	r.run.kind = KIND_MANUAL;
 	r.run.state = RUN_SKIPPED;
 	ask(f, r);
-	ask(f, prune_runs(1, 1, UINT64_MAX, 1000));
+	ask(f, prune_runs(1, 1, 1000));
 	EXPECT_RUNS(f, "");
 	CHECK_INT(ask(f, req_occ(5, 1, 2, 90)).row.pruned_to.us, 0);
 }
 
-ON_EACH(prune_keeps_ends_that_followers_have_not_seen)
+/* The next end gets the number after it, even if the schedule is removed meanwhile. */
+ON_EACH(prune_keeps_the_last_end_of_a_removed_schedule_with_an_open_run)
 {
 	ask(f, req_put(5, 0, 10));
-	for (uint64_t n = 1; n <= 4; n++)
-		CHECK_INT(record_end(f, 5, n, 100 * (int64_t)n), n);
-	ask(f, prune_runs(1, 9, 2, 1000));
-	EXPECT_RUNS(f, "3 4");
+	ask(f, req_occ(5, 1, 1, 50));
+	CHECK_INT(record_end(f, 5, 2, 100), 1);
+	CHECK_INT(record_end(f, 5, 3, 200), 2);
+	ask(f, req_drop(5, 1, 500));
+	ask(f, prune_runs(1, 9, 1000));
+	EXPECT_RUNS(f, "1 3");
+	CHECK_INT(ask(f, req_finish(5, 1, 1, RUN_FINISHED, 600)).end, 3);
+	ask(f, prune_runs(1, 9, 1000));
+	EXPECT_RUNS(f, "");
 }
 
 ON_EACH(prune_keeps_the_last_end_of_living_schedules)
@@ -98,14 +104,14 @@ ON_EACH(prune_keeps_the_last_end_of_living_schedules)
 	ask(f, req_put(6, 0, 10));
 	record_end(f, 5, 1, 200);
 	record_end(f, 6, 2, 200);
-	record_end(f, 5, 3, 100); /* this end is the last one, though its nominal time is earlier */
-	ask(f, prune_runs(1, 9, UINT64_MAX, 1000));
+	record_end(f, 5, 3, 100); /* its end is the last, whatever its nominal time */
+	ask(f, prune_runs(1, 9, 1000));
 	EXPECT_RUNS(f, "2 3");
 	ask(f, req_drop(5, 1, 500));
-	ask(f, prune_runs(1, 9, UINT64_MAX, 1000));
+	ask(f, prune_runs(1, 9, 1000));
 	EXPECT_RUNS(f, "2");
-	/* The numbers of pruned runs are not reused. */
-	EXPECT_IN_LOAD(f, "done 3 6 3\n");
+	/* Their numbers are not reused. */
+	EXPECT_IN_LOAD(f, "done 3 6\n");
 }
 
 ON_EACH(prune_removes_closed_ranges)
@@ -134,8 +140,8 @@ ON_EACH(prune_removes_a_tombstone_without_runs)
 	ask(f, req_range(5, 1, 300, INT64_MAX));
 	CHECK_UNCHANGED(f, req_prune(PRUNE_SCHED, 5, 1000), ST_OK); /* the schedule was not removed */
 	ask(f, req_drop(5, 1, 500));
-	CHECK_UNCHANGED(f, req_prune(PRUNE_SCHED, 5, 1000), ST_OK); /* a run of the schedule is left */
-	ask(f, prune_runs(1, 1, UINT64_MAX, 1000));
+	CHECK_UNCHANGED(f, req_prune(PRUNE_SCHED, 5, 1000), ST_OK); /* a run is left */
+	ask(f, prune_runs(1, 1, 1000));
 	CHECK_UNCHANGED(f, req_prune(PRUNE_SCHED, 5, 499), ST_OK);
 	CHECK_RES(f, req_prune(PRUNE_SCHED, 5, 500), ST_OK);
 	EXPECT(f, "range", "");
@@ -143,7 +149,7 @@ ON_EACH(prune_removes_a_tombstone_without_runs)
 	CHECK_UNCHANGED(f, p, ST_REFUSED);
 	CHECK_UNCHANGED(f, req_put(3, 0, 10), ST_REFUSED);
 	CHECK_UNCHANGED(f, req_drop(5, 1, 500), ST_REFUSED);
-	EXPECT_IN_LOAD(f, "done 1 5 1\n");
+	EXPECT_IN_LOAD(f, "done 1 5\n");
 	p.sid = 6;
 	CHECK_RES(f, p, ST_OK); /* the id of the pruned schedule is free */
 }
@@ -169,7 +175,7 @@ ON_EACH(prune_of_nothing_changes_nothing)
 {
 	struct st_req r = req_prune(PRUNES, 5, 1000);
 	CHECK_UNCHANGED(f, r, ST_REFUSED);
-	CHECK_UNCHANGED(f, prune_runs(0, UINT64_MAX >> 1, 0, INT64_MAX), ST_OK);
+	CHECK_UNCHANGED(f, prune_runs(0, UINT64_MAX >> 1, INT64_MAX), ST_OK);
 	CHECK_UNCHANGED(f, req_prune(PRUNE_VERSION, 5, 1000), ST_OK);
 	CHECK_UNCHANGED(f, req_prune(PRUNE_SCHED, 5, 1000), ST_OK);
 }

@@ -31,7 +31,7 @@ ON_EACH(verdict_may_follow_a_claim)
 	ask(f, req_occ(5, 1, 7, 100));
 	CHECK_RES(f, req_verdict(5, 7, RUN_CLAIMED, 3), ST_OK);
 	CHECK_RES(f, req_verdict(5, 7, RUN_MISSED, 4), ST_OK);
-	EXPECT(f, "run", "7 5 1 0 4 0 5 0 0 0 100 101 102 0 0 0 0 -1 0 0 0 0 -1");
+	EXPECT(f, "run", "7 5 1 0 4 0 5 0 0 0 100 101 102 0 0 0 0 -1 0 0 0 0 -1 0");
 	ask(f, req_occ(5, 1, 8, 101));
 	ask(f, req_started(5, 8, 1, 110));
 	CHECK_UNCHANGED(f, req_verdict(5, 8, RUN_MISSED, 4), ST_LOST);
@@ -50,7 +50,7 @@ ON_EACH(verdict_changes_state_and_reason_only)
 	v.run.nominal = AT(66);
 	v.rev = 77; /* not checked */
 	ask(f, v);
-	EXPECT(f, "run", "7 5 1 2 9 0 4 0 0 0 100 101 102 0 0 0 0 -1 0 0 0 0 -1");
+	EXPECT(f, "run", "7 5 1 2 9 0 4 0 0 0 100 101 102 0 0 0 0 -1 0 0 0 0 -1 0");
 }
 
 /* --- ST_STARTED --- */
@@ -63,17 +63,16 @@ ON_EACH(started_is_advisory)
 	struct st_ack ack = ask(f, req_started(5, 7, 1, 110));
 	CHECK_INT(ack.res, ST_OK);
 	CHECK(ack.has_row && ack.run == 7);
-	EXPECT(f, "run", "7 5 1 1 0 0 1 0 0 0 100 101 102 110 0 0 0 -1 0 0 0 0 -1");
+	EXPECT(f, "run", "7 5 1 1 0 0 1 0 0 0 100 101 102 110 0 0 0 -1 0 0 0 0 -1 0");
 	CHECK_RES(f, req_started(5, 7, 1, 111), ST_OK);
 	CHECK_RES(f, req_started(5, 7, 2, 120), ST_OK);
-	EXPECT(f, "run", "7 5 1 2 0 0 1 0 0 0 100 101 102 120 0 0 0 -1 0 0 0 0 -1");
-	/* This start is late: a later attempt was seen before. */
-	CHECK_UNCHANGED(f, req_started(5, 7, 1, 110), ST_OK);
+	EXPECT(f, "run", "7 5 1 2 0 0 1 0 0 0 100 101 102 120 0 0 0 -1 0 0 0 0 -1 0");
+	CHECK_UNCHANGED(f, req_started(5, 7, 1, 110), ST_OK); /* late: a later attempt was seen */
 	/* A run that waited for its retry runs again. */
 	ask(f, req_finish(5, 7, 2, RUN_RETRYING, 140));
 	CHECK_UNCHANGED(f, req_started(5, 7, 1, 110), ST_OK);
 	CHECK_RES(f, req_started(5, 7, 3, 150), ST_OK);
-	EXPECT(f, "run", "7 5 1 3 0 0 1 1 0 0 100 101 102 150 140 0 0 5 6 7 0 0 8");
+	EXPECT(f, "run", "7 5 1 3 0 0 1 1 0 0 100 101 102 150 140 0 0 5 6 7 0 0 8 0");
 	ask(f, req_finish(5, 7, 3, RUN_FINISHED, 160));
 	CHECK_UNCHANGED(f, req_started(5, 7, 3, 151), ST_OK); /* a finished run does not start again */
 	CHECK_UNCHANGED(f, req_started(5, 7, 4, 170), ST_OK);
@@ -111,22 +110,21 @@ ON_EACH(finish_records_the_end)
 	r.run.outcome = 2;
 	r.run.reason = 25;
 	r.run.retry_at = AT(170);
-	r.failures = 99; /* ignored while the run is retrying */
-	r.rev = 55;      /* not checked */
+	r.failures = FAILURES_GROW; /* not while it is retrying */
+	r.rev = 55;                 /* not checked */
 	struct st_ack ack = ask(f, r);
 	CHECK_INT(ack.res, ST_OK);
 	CHECK(ack.has_row && ack.row.failures == 0 && ack.run == 7);
-	EXPECT(f, "run", "7 5 1 1 25 0 2 2 0 0 100 101 102 0 110 170 0 5 6 7 0 0 8");
+	EXPECT(f, "run", "7 5 1 1 25 0 2 2 0 0 100 101 102 0 110 170 0 5 6 7 0 0 8 0");
 	ask(f, req_started(5, 7, 2, 171));
 	r = req_finish(5, 7, 2, RUN_FINISHED, 180);
-	r.failures = 4;
+	r.failures = FAILURES_GROW;
 	ack = ask(f, r);
 	CHECK_INT(ack.res, ST_OK);
-	CHECK_INT(ack.row.failures, 4);
-	EXPECT(f, "run", "7 5 1 2 0 0 3 1 0 0 100 101 102 171 180 0 0 5 6 7 0 1 8");
+	CHECK_INT(ack.row.failures, 1);
+	EXPECT(f, "run", "7 5 1 2 0 0 3 1 0 0 100 101 102 171 180 0 0 5 6 7 0 1 8 0");
 	/* The first recorded end stays. */
-	r.failures = 5;
-	CHECK_UNCHANGED(f, r, ST_OK); /* repeated: failures is not compared */
+	CHECK_UNCHANGED(f, r, ST_OK); /* repeated: failures do not grow again */
 	struct st_req other = r;
 	other.run.ended = AT(181);
 	CHECK_UNCHANGED(f, other, ST_LOST);
@@ -159,12 +157,72 @@ ON_EACH(finish_may_cancel_a_retry)
 	ask(f, req_occ(5, 1, 7, 100));
 	ask(f, req_finish(5, 7, 1, RUN_RETRYING, 110));
 	struct st_req cancelled = req_finish(5, 7, 1, RUN_FINISHED, 120);
-	cancelled.failures = 1;
+	cancelled.failures = FAILURES_GROW;
 	CHECK_INT(ask(f, cancelled).row.failures, 1);
 	CHECK_UNCHANGED(f, req_finish(5, 7, 1, RUN_RETRYING, 110), ST_LOST);
 }
 
-/* The ends of all requests and all schedules, including removed ones, are numbered in one sequence. */
+/* The store counts failures in a row; requests say only what an end does to them. */
+ON_EACH(finish_changes_failures)
+{
+	static const struct {
+		uint8_t change;
+		uint32_t failures;
+	} rows[] = {
+		{ FAILURES_STAY, 0 }, { FAILURES_GROW, 1 },  { FAILURES_GROW, 2 },  { FAILURES_STAY, 2 },
+		{ FAILURES_GROW, 3 }, { FAILURES_CLEAR, 0 }, { FAILURES_CLEAR, 0 }, { FAILURES_GROW, 1 }
+	};
+	struct st_req p = req_put(5, 0, 10);
+	p.row.failures = 9;
+	CHECK_INT(ask(f, p).row.failures, 0);
+	for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
+		test_case("%u", i);
+		ask(f, req_occ(5, 1, 1 + i, 100 + (int)i));
+		struct st_req r = req_finish(5, 1 + i, 1, RUN_FINISHED, 200);
+		r.failures = rows[i].change;
+		CHECK_INT(ask(f, r).row.failures, rows[i].failures);
+		CHECK_INT(ask_unchanged(f, r).row.failures, rows[i].failures);
+	}
+	ask(f, req_occ(5, 1, 50, 300));
+	struct st_req r = req_finish(5, 50, 1, RUN_FINISHED, 200);
+	r.failures = FAILURES_CHANGES;
+	CHECK_UNCHANGED(f, r, ST_REFUSED);
+	/* A put leaves them, unless it clears them. */
+	p = req_put(5, 1, 20);
+	p.row.failures = 7;
+	CHECK_INT(ask(f, p).row.failures, 1);
+	p = req_put(5, 2, 30);
+	p.clear_failures = true;
+	p.keep_next = true;
+	CHECK_INT(ask(f, p).row.failures, 0);
+}
+
+/* A result is recorded with the end of its run, and not with that of an attempt. */
+ON_EACH(finish_records_the_result)
+{
+	static const char too_long[STORE_RUN_TEXT_BYTES_MAX + 1];
+	ask(f, req_put(5, 0, 10));
+	ask(f, req_occ(5, 1, 7, 100));
+	ask(f, req_occ(5, 1, 8, 101));
+	struct st_req r = req_finish(5, 7, 1, RUN_RETRYING, 110);
+	r.result = STR("an attempt");
+	ask(f, r);
+	EXPECT(f, "run_text", "");
+	r = req_finish(5, 7, 2, RUN_FINISHED, 120);
+	r.result = (struct str){ too_long, sizeof too_long };
+	CHECK_UNCHANGED(f, r, ST_REFUSED);
+	r.result = STR("the answer");
+	CHECK_RES(f, r, ST_OK);
+	EXPECT(f, "run_text", "7 2 'the answer'");
+	r.result = STR("another");
+	CHECK_UNCHANGED(f, r, ST_OK); /* repeated */
+	CHECK_RES(f, req_finish(5, 8, 1, RUN_FINISHED, 130), ST_OK);
+	EXPECT(f, "run_text", "7 2 'the answer'");
+	ask(f, prune_runs(7, 7, 1000));
+	EXPECT(f, "run_text", "");
+}
+
+/* Ends of each schedule have a sequence of their own, removed ones included. */
 ON_EACH(ends_are_numbered)
 {
 	ask(f, req_put(5, 0, 10));
@@ -175,11 +233,11 @@ ON_EACH(ends_are_numbered)
 	CHECK_INT(ask(f, third).end, 1);
 	struct st_ack ack = ask(f, req_finish(6, 2, 1, RUN_RETRYING, 200));
 	CHECK(ack.res == ST_OK && ack.end == 0); /* not finished yet */
-	CHECK_INT(record_end(f, 6, 5, 500), 2);
-	CHECK_INT(ask(f, req_finish(6, 2, 1, RUN_FINISHED, 100)).end, 3); /* its end has an earlier time */
+	CHECK_INT(record_end(f, 6, 5, 500), 1);
+	CHECK_INT(ask(f, req_finish(6, 2, 1, RUN_FINISHED, 100)).end, 2); /* its time of ending is earlier */
 	fixture_reopen(f);
 	ask(f, req_drop(5, 1, 400));
-	CHECK_INT(ask(f, req_finish(5, 1, 1, RUN_FINISHED, 400)).end, 4);
+	CHECK_INT(ask(f, req_finish(5, 1, 1, RUN_FINISHED, 400)).end, 2);
 
 	/* A finished backfill that replaces a record is an end, too. */
 	struct st_req missed = req_occ(6, 1, 6, 600), again = req_occ(6, 1, 7, 600);
@@ -187,12 +245,12 @@ ON_EACH(ends_are_numbered)
 	CHECK_INT(ask(f, missed).end, 0);
 	again.run.kind = KIND_BACKFILL;
 	again.run.state = RUN_FINISHED;
-	CHECK_INT(ask(f, again).end, 5);
+	CHECK_INT(ask(f, again).end, 3);
 
 	/* A request without an effect uses no number. */
 	again.run.run = 8;
 	ack = ask_unchanged(f, again);
-	CHECK(ack.res == ST_LOST && ack.end == 0 && ack.existing.end == 5);
+	CHECK(ack.res == ST_LOST && ack.end == 0 && ack.existing.end == 3);
 	again.rev = 9;
 	ack = ask_unchanged(f, again);
 	CHECK(ack.res == ST_STALE && ack.end == 0);
@@ -203,18 +261,20 @@ ON_EACH(ends_are_numbered)
 	CHECK_INT(ask_unchanged(f, third).end, 1); /* repeated */
 	/* A repeated claim is no end, though its run has finished meanwhile. */
 	CHECK_INT(ask_unchanged(f, req_occ(5, 1, 3, 103)).end, 0);
-	CHECK_INT(ask(f, req_finish(6, 4, 1, RUN_FINISHED, 400)).end, 6);
+	CHECK_INT(ask(f, req_finish(6, 4, 1, RUN_FINISHED, 400)).end, 4);
 }
 
 ON_EACH(occ_that_is_an_end_leaves_failures)
 {
-	struct st_req p = req_put(5, 0, 10);
-	p.row.failures = 3;
-	ask(f, p);
+	ask(f, req_put(5, 0, 10));
+	ask(f, req_occ(5, 1, 9, 50));
+	struct st_req failed = req_finish(5, 9, 1, RUN_FINISHED, 60);
+	failed.failures = FAILURES_GROW;
+	ask(f, failed);
 	struct st_req r = moving(req_occ(5, 1, 1, 100), 200, 100);
 	r.run.state = RUN_FINISHED;
-	r.failures = 9;
-	CHECK_INT(ask(f, r).row.failures, 3);
+	r.failures = FAILURES_GROW;
+	CHECK_INT(ask(f, r).row.failures, 1);
 }
 
 ON_EACH(finish_records_limited_attempts)
@@ -224,13 +284,13 @@ ON_EACH(finish_records_limited_attempts)
 	struct st_req r = req_finish(5, 7, 1, RUN_RETRYING, 110);
 	r.run.uncounted = 1;
 	CHECK_RES(f, r, ST_OK);
-	EXPECT(f, "run", "7 5 1 1 0 0 2 1 0 0 100 101 102 0 110 0 0 5 6 7 1 0 8");
+	EXPECT(f, "run", "7 5 1 1 0 0 2 1 0 0 100 101 102 0 110 0 0 5 6 7 1 0 8 0");
 	ask(f, req_started(5, 7, 2, 120));
 	r = req_finish(5, 7, 2, RUN_FINISHED, 130);
 	r.run.uncounted = 65535;
 	r.run.end = 77; /* ignored: the store sets it */
 	CHECK_RES(f, r, ST_OK);
-	EXPECT(f, "run", "7 5 1 2 0 0 3 1 0 0 100 101 102 120 130 0 0 5 6 7 65535 1 8");
+	EXPECT(f, "run", "7 5 1 2 0 0 3 1 0 0 100 101 102 120 130 0 0 5 6 7 65535 1 8 0");
 	r.run.uncounted = 2;
 	CHECK_UNCHANGED(f, r, ST_LOST); /* another end */
 }

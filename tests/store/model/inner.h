@@ -9,7 +9,8 @@
 typedef uint8_t model_fn(struct model *m, const struct st_req *q, struct st_ack *ret);
 model_fn apply_put, apply_drop, apply_source, apply_occ, apply_range, apply_withdraw, apply_verdict,
 	apply_started, apply_finish, apply_run_text, apply_hold, apply_name, apply_problem, apply_state,
-	apply_memory, apply_agent, apply_messages, apply_delivery, apply_prune;
+	apply_memory, apply_agent, apply_messages, apply_delivery, apply_prune, apply_numbers, apply_take,
+	apply_key;
 
 /* --- texts --- */
 
@@ -28,7 +29,13 @@ bool text_fits(struct str s);
 struct model_sched *find_sched(const struct model *m, uint64_t sid);
 struct model_run *find_run(const struct model *m, uint64_t run);
 struct model_run *find_occurrence(const struct model *m, uint64_t sid, struct wall nominal);
-/* Updates the list of open runs after a change of a run's state. */
+/* The number of the last end of a schedule; 0: none. */
+uint64_t last_end(const struct model *m, uint64_t sid);
+/* Whether a request of a part's owner comes from an earlier owner; `s`: its schedule, or NULL. */
+bool is_fenced(const struct model *m, const struct st_req *q, const struct model_sched *s);
+/* Sets a text about a run; an empty one is removed. */
+void set_run_text(struct model *m, uint64_t run, enum run_text_kind kind, struct str text);
+/* Keeps the list of open runs in step with the state of a run. */
 void update_open(struct model *m, struct model_run *x);
 void remove_run(struct model *m, struct model_run *x);
 void free_sched(struct model_sched *s);

@@ -36,6 +36,38 @@ static int by_run(const void *a, const void *b)
 	return (x->run > y->run) - (x->run < y->run);
 }
 
+static int by_part(const void *a, const void *b)
+{
+	const struct part_row *x = a, *y = b;
+	return (x->part > y->part) - (x->part < y->part);
+}
+
+/* Whether the schedule is in a part that this node owns. */
+static bool is_own(const struct model *m, uint64_t sid)
+{
+	const struct part_row *p = model_part(m, find_sched(m, sid)->row.part);
+	return p && p->node == m->node;
+}
+
+static void load_parts(const struct model *m, load_fn *fn, void *ctx)
+{
+	struct part_row *part = must_realloc(NULL, m->parts * sizeof *part);
+	memcpy(part, m->part, m->parts * sizeof *part);
+	qsort(part, m->parts, sizeof *part, by_part);
+	for (unsigned i = 0; i < m->parts; i++)
+		if (part[i].node == m->node)
+			fn(ctx, &(struct load_item){ .kind = LOAD_PART, .part = part[i] });
+	free(part);
+}
+
+static void load_key(const struct model *m, load_fn *fn, void *ctx)
+{
+	struct load_item item = { .kind = LOAD_KEY };
+	memcpy(item.key, m->key, sizeof item.key);
+	if (m->has_key)
+		fn(ctx, &item);
+}
+
 static int by_end(const void *a, const void *b)
 {
 	const struct run_row *x = *(const struct run_row *const *)a, *y = *(const struct run_row *const *)b;
@@ -56,10 +88,12 @@ static void load_holds(const struct model *m, load_fn *fn, void *ctx)
 static void load_open_runs(const struct model *m, load_fn *fn, void *ctx)
 {
 	const struct run_row **open = must_realloc(NULL, m->opens * sizeof *open);
+	unsigned n = 0;
 	for (unsigned i = 0; i < m->opens; i++)
-		open[i] = &m->run[m->open[i]].row;
-	qsort(open, m->opens, sizeof *open, by_run);
-	for (unsigned i = 0; i < m->opens; i++)
+		if (is_own(m, m->run[m->open[i]].row.sid))
+			open[n++] = &m->run[m->open[i]].row;
+	qsort(open, n, sizeof *open, by_run);
+	for (unsigned i = 0; i < n; i++)
 		fn(ctx, &(struct load_item){ .kind = LOAD_RUN, .run = *open[i] });
 	free(open);
 }
@@ -88,7 +122,8 @@ static void load_schedules(const struct model *m, load_fn *fn, void *ctx)
 	const struct model_sched **s = must_realloc(NULL, m->scheds * sizeof *s);
 	unsigned n = 0;
 	for (unsigned i = 0; i < m->scheds; i++)
-		if (!m->sched[i].dropped || has_open_run(m, m->sched[i].row.sid))
+		if (is_own(m, m->sched[i].row.sid) &&
+		    (!m->sched[i].dropped || has_open_run(m, m->sched[i].row.sid)))
 			s[n++] = &m->sched[i];
 	qsort(s, n, sizeof *s, by_sid);
 	for (unsigned i = 0; i < n; i++)
@@ -105,6 +140,8 @@ static void load_schedules(const struct model *m, load_fn *fn, void *ctx)
 
 void model_load(const struct model *m, load_fn *fn, void *ctx)
 {
+	load_key(m, fn, ctx);
+	load_parts(m, fn, ctx);
 	for (unsigned i = 0; i < m->names; i++)
 		fn(ctx, &(struct load_item){ .kind = LOAD_NAME, .name = m->name[i] });
 	load_holds(m, fn, ctx);
@@ -112,5 +149,5 @@ void model_load(const struct model *m, load_fn *fn, void *ctx)
 	for (unsigned i = 0; i < m->problems; i++)
 		if (m->problem[i].number && same_wall(m->problem[i].closed, WALL_NEVER))
 			fn(ctx, &(struct load_item){ .kind = LOAD_PROBLEM, .problem = m->problem[i] });
-	fn(ctx, &(struct load_item){ .kind = LOAD_DONE, .done = { m->last_run, m->last_sid, m->last_end } });
+	fn(ctx, &(struct load_item){ .kind = LOAD_DONE, .done = { m->last_run, m->last_sid } });
 }

@@ -4,7 +4,9 @@
 struct model *model_new(void)
 {
 	struct model *m = must_realloc(NULL, sizeof *m);
-	*m = (struct model){ 0 };
+	*m = (struct model){ .node = 1 };
+	ADD_ROOM(m->part, m->part_room, m->parts);
+	m->part[m->parts++] = (struct part_row){ .part = 0, .node = 1, .epoch = 0 };
 	return m;
 }
 
@@ -168,6 +170,7 @@ struct model *model_clone(const struct model *m)
 	COPY_ARRAY(c->news, c->news_room);
 	COPY_ARRAY(c->message, c->message_room);
 	COPY_ARRAY(c->problem, c->problem_room);
+	COPY_ARRAY(c->part, c->part_room);
 	each_text(c, dup_in_place);
 	c->by_sid = number_map_clone(&m->by_sid);
 	c->by_run = number_map_clone(&m->by_run);
@@ -185,7 +188,7 @@ void model_free(struct model *m)
 		free(m->sched[i].version);
 	}
 	void *const arrays[] = { m->sched, m->run,   m->open,   m->hold, m->name,    m->run_text, m->avoided,
-				 m->state, m->agent, m->memory, m->news, m->message, m->problem };
+				 m->state, m->agent, m->memory, m->news, m->message, m->problem,  m->part };
 	for (unsigned i = 0; i < ARRAY_LEN(arrays); i++)
 		free(arrays[i]);
 	map_free(&m->by_sid);
@@ -233,6 +236,12 @@ void update_open(struct model *m, struct model_run *x)
 	}
 }
 
+uint64_t last_end(const struct model *m, uint64_t sid)
+{
+	const struct model_sched *s = find_sched(m, sid);
+	return s ? s->last_end : 0;
+}
+
 void remove_run(struct model *m, struct model_run *x)
 {
 	x->removed = true;
@@ -267,6 +276,9 @@ static const struct {
 	[ST_MESSAGES] = { apply_messages, ROW_NONE },
 	[ST_DELIVERY] = { apply_delivery, ROW_NONE },
 	[ST_PRUNE] = { apply_prune, ROW_OF_SCHEDULE },
+	[ST_NUMBERS] = { apply_numbers, ROW_NONE },
+	[ST_TAKE] = { apply_take, ROW_NONE },
+	[ST_KEY] = { apply_key, ROW_NONE },
 };
 static_assert(ARRAY_LEN(operations) == ST_OPS, "every operation is in the table");
 
@@ -274,11 +286,15 @@ void model_apply(struct model *m, const struct st_req *q, struct st_ack *ret)
 {
 	assert(q->op < ST_OPS);
 	*ret = (struct st_ack){ .tag = q->tag, .op = q->op, .run = q->run.run };
-	ret->res = operations[q->op].carry_out(m, q, ret);
-	if (operations[q->op].row == ROW_NONE)
+	enum answers_row row = operations[q->op].row;
+	const struct model_run *x = row == ROW_OF_RUN ? find_run(m, q->run.run) : NULL;
+	uint64_t sid = x ? x->row.sid : q->sid;
+	if (OWNER_OPS >> q->op & 1 && is_fenced(m, q, find_sched(m, sid))) {
+		ret->res = ST_FENCED;
 		return;
-	const struct model_run *x = operations[q->op].row == ROW_OF_RUN ? find_run(m, q->run.run) : NULL;
-	const struct model_sched *s = find_sched(m, x ? x->row.sid : q->sid);
+	}
+	ret->res = operations[q->op].carry_out(m, q, ret);
+	const struct model_sched *s = row == ROW_NONE ? NULL : find_sched(m, sid);
 	if (s && !s->dropped) {
 		ret->has_row = true;
 		ret->row = s->row;

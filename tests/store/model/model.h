@@ -20,6 +20,7 @@ struct model_sched {
 	struct wall put_at; /* `at` of the last ST_PUT */
 	bool dropped;
 	struct wall dropped_at;
+	uint64_t last_end;       /* the largest number of an end of its runs */
 	struct str id, document; /* p NULL: none was ever given */
 	struct source_row source;
 	struct str note; /* p NULL: none */
@@ -78,9 +79,15 @@ struct model {
 	unsigned messages, message_room;
 	struct problem_row *problem; /* number n has index n - 1; a pruned one has number 0 */
 	unsigned problems, problem_room;
+	struct part_row *part;
+	unsigned parts, part_room;
 	struct map by_sid, by_run, by_nominal;
-	uint64_t last_run, last_sid, last_end, last_memory, last_news, last_version;
-	uint64_t pruned_sid; /* the largest sid that was pruned */
+	uint64_t last_run, last_sid, last_memory, last_news, last_version;
+	uint64_t pruned_sid;          /* the largest sid that was pruned */
+	uint64_t taken[NUMBER_KINDS]; /* the largest number that was taken since model_forget_numbers */
+	uint32_t node;                /* whose parts are loaded; 1 in a new model */
+	bool has_key;
+	uint8_t key[STORE_KEY_BYTES];
 };
 
 struct model *model_new(void);
@@ -90,6 +97,8 @@ void model_free(struct model *m);
 /* Carries out one request, as one transaction, and fills in its answer. */
 void model_apply(struct model *m, const struct st_req *q, struct st_ack *ret);
 void model_load(const struct model *m, load_fn *fn, void *ctx);
+/* A store with one owner was opened again: numbers that were taken but not recorded are free again. */
+void model_forget_numbers(struct model *m);
 
 /* --- queries for tests --- */
 
@@ -97,7 +106,8 @@ const struct model_sched *model_sched(const struct model *m, uint64_t sid); /* N
 const struct run_row *model_run(const struct model *m, uint64_t run);       /* NULL: none */
 /* The record of an occurrence; NULL: there is none. Manual runs are not occurrences. */
 const struct run_row *model_occurrence(const struct model *m, uint64_t sid, struct wall nominal);
-const struct hold_row *model_hold(const struct model *m, uint32_t key); /* NULL: not held */
+const struct hold_row *model_hold(const struct model *m, uint32_t key);  /* NULL: not held */
+const struct part_row *model_part(const struct model *m, uint32_t part); /* NULL: it has no owner */
 /* Model calls avoided since the beginning; sid 0: by all schedules. */
 uint64_t model_avoided(const struct model *m, uint64_t sid);
 /* A hash over schedules, ranges and runs. */

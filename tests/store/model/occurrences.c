@@ -32,13 +32,14 @@ static bool is_pruned(const struct model_sched *s, const struct st_req *q)
 static struct model_run *add_run(struct model *m, const struct st_req *q, const struct model_run *old)
 {
 	uint8_t was = old ? (uint8_t)(old->row.state + 1) : q->run.replaced;
+	uint64_t end = q->run.state == RUN_FINISHED ? ++find_sched(m, q->sid)->last_end : 0;
 	if (old)
 		remove_run(m, find_run(m, old->row.run));
 	ADD_ROOM(m->run, m->run_room, m->runs);
 	struct model_run *x = &m->run[m->runs];
 	*x = (struct model_run){ .row = q->run, .open_at = UINT32_MAX };
 	x->row.replaced = was;
-	x->row.end = q->run.state == RUN_FINISHED ? ++m->last_end : 0;
+	x->row.end = end;
 	number_map_put(&m->by_run, q->run.run, m->runs);
 	if (q->run.kind != KIND_MANUAL)
 		number_map_put(&m->by_nominal, hash_pair(q->sid, (uint64_t)q->run.nominal.us), m->runs);
@@ -49,11 +50,19 @@ static struct model_run *add_run(struct model *m, const struct st_req *q, const 
 	return x;
 }
 
+static bool is_same_record(const struct run_row *a, const struct run_row *b)
+{
+	return a->sid == b->sid && same_wall(a->nominal, b->nominal) && a->kind == b->kind &&
+	       same_wall(a->claimed, b->claimed) && a->node == b->node;
+}
+
 uint8_t apply_occ(struct model *m, const struct st_req *q, struct st_ack *ret)
 {
 	if (!is_number(q->run.run) || q->run.sid != q->sid)
 		return ST_REFUSED;
 	const struct model_run *same = find_run(m, q->run.run);
+	if (same && !is_same_record(&same->row, &q->run))
+		return ST_COLLISION;
 	if (same && q->run.state == RUN_FINISHED)
 		ret->end = same->row.end;
 	if (same)

@@ -34,7 +34,7 @@ uint8_t apply_name(struct model *m, const struct st_req *q, struct st_ack *ret)
 	       (m->name[i].kind < n->kind || (m->name[i].kind == n->kind && m->name[i].number < n->number)))
 		i++;
 	if (i < m->names && m->name[i].kind == n->kind && m->name[i].number == n->number)
-		return str_eq(m->name[i].text, n->text) ? ST_OK : ST_LOST;
+		return str_eq(m->name[i].text, n->text) ? ST_OK : ST_COLLISION;
 	ADD_ROOM(m->name, m->name_room, m->names);
 	memmove(&m->name[i + 1], &m->name[i], (m->names++ - i) * sizeof *m->name);
 	m->name[i] = (struct name_row){ n->kind, n->number, text_dup(n->text) };

@@ -7,13 +7,22 @@ static void raise_pruned_to(struct model_sched *s, struct wall t)
 		s->row.pruned_to = t;
 }
 
-/* Whether no run of the same schedule has a later end. */
-static bool is_last_end(const struct model *m, const struct run_row *run)
+static uint64_t largest_end(const struct model *m, uint64_t sid)
 {
+	uint64_t last = 0;
 	for (unsigned i = 0; i < m->runs; i++)
-		if (!m->run[i].removed && m->run[i].row.sid == run->sid && m->run[i].row.end > run->end)
-			return false;
-	return true;
+		if (!m->run[i].removed && m->run[i].row.sid == sid && m->run[i].row.end > last)
+			last = m->run[i].row.end;
+	return last;
+}
+
+/* Another end of the schedule may follow. */
+static bool may_end_again(const struct model *m, const struct model_sched *s)
+{
+	for (unsigned i = 0; i < m->opens; i++)
+		if (m->run[m->open[i]].row.sid == s->row.sid)
+			return true;
+	return !s->dropped;
 }
 
 static bool is_prunable(const struct model *m, const struct st_req *q, const struct run_row *run)
@@ -23,8 +32,7 @@ static bool is_prunable(const struct model *m, const struct st_req *q, const str
 	    run->nominal.us > q->at.us || run->claimed.us > q->at.us || run->ended.us > q->at.us ||
 	    run->retry_at.us > q->at.us)
 		return false;
-	return run->state != RUN_FINISHED ||
-	       (run->end <= q->prune.end && (s->dropped || !is_last_end(m, run)));
+	return run->state != RUN_FINISHED || run->end < s->last_end || !may_end_again(m, s);
 }
 
 static void prune_run_text(struct model *m, const struct st_req *q)
@@ -59,9 +67,12 @@ static void prune_runs(struct model *m, const struct st_req *q)
 		struct model_run *x = &m->run[i];
 		if (x->removed || !is_prunable(m, q, &x->row))
 			continue;
+		struct model_sched *s = find_sched(m, x->row.sid);
 		if (x->row.kind != KIND_MANUAL)
-			raise_pruned_to(find_sched(m, x->row.sid), x->row.nominal);
+			raise_pruned_to(s, x->row.nominal);
 		remove_run(m, x);
+		if (x->row.end == s->last_end)
+			s->last_end = largest_end(m, x->row.sid);
 	}
 	remove_avoided(m, 0, wall_seconds(q->at));
 	prune_run_text(m, q);

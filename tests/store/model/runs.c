@@ -13,6 +13,7 @@ uint8_t apply_verdict(struct model *m, const struct st_req *q, struct st_ack *re
 		return ST_LOST;
 	x->row.state = q->run.state;
 	x->row.reason = q->run.reason;
+	x->row.node = q->run.node;
 	update_open(m, x);
 	add_news(m, q, (struct news_row){ .sid = x->row.sid, .run = x->row.run });
 	return ST_OK;
@@ -34,6 +35,7 @@ uint8_t apply_started(struct model *m, const struct st_req *q, struct st_ack *re
 	x->row.state = RUN_CLAIMED;
 	x->row.attempt = q->run.attempt;
 	x->row.started = q->run.started;
+	x->row.node = q->run.node;
 	return ST_OK;
 }
 
@@ -83,13 +85,24 @@ static void set_end(struct run_row *row, const struct run_row *end)
 	row->tokens_in = end->tokens_in;
 	row->tokens_out = end->tokens_out;
 	row->exit_code = end->exit_code;
+	row->node = end->node;
+}
+
+/* Of a run that has finished. */
+static void change_failures(struct sched_row *row, unsigned change)
+{
+	if (change == FAILURES_CLEAR)
+		row->failures = 0;
+	else if (change == FAILURES_GROW && row->failures < UINT32_MAX)
+		row->failures++;
 }
 
 uint8_t apply_finish(struct model *m, const struct st_req *q, struct st_ack *ret)
 {
 	struct model_run *x = find_run(m, q->run.run);
 	const struct run_row *end = &q->run;
-	if (!x || (end->state != RUN_FINISHED && end->state != RUN_RETRYING))
+	if (!x || (end->state != RUN_FINISHED && end->state != RUN_RETRYING) ||
+	    q->failures >= FAILURES_CHANGES || q->result.n > STORE_RUN_TEXT_BYTES_MAX)
 		return ST_REFUSED;
 	struct run_row *row = &x->row;
 	if (is_same_end(row, end)) {
@@ -105,34 +118,42 @@ uint8_t apply_finish(struct model *m, const struct st_req *q, struct st_ack *ret
 	}
 	set_end(row, end);
 	if (row->state == RUN_FINISHED) {
-		find_sched(m, row->sid)->row.failures = q->failures;
-		ret->end = row->end = ++m->last_end;
+		struct model_sched *s = find_sched(m, row->sid);
+		change_failures(&s->row, q->failures);
+		ret->end = row->end = ++s->last_end;
+		if (q->result.n)
+			set_run_text(m, row->run, RUN_TEXT_RESULT, q->result);
 	}
 	add_news(m, q, (struct news_row){ .sid = row->sid, .run = row->run, .attempt = row->attempt });
 	update_open(m, x);
 	return ST_OK;
 }
 
-/* --- words --- */
+/* --- texts --- */
 
-uint8_t apply_run_text(struct model *m, const struct st_req *q, struct st_ack *ret)
+void set_run_text(struct model *m, uint64_t run, enum run_text_kind kind, struct str text)
 {
-	const struct run_text_row *w = &q->run_text;
 	unsigned i = 0;
-	(void)ret;
-	if (!find_run(m, w->run) || w->kind >= RUN_TEXT_KINDS || w->text.n > STORE_RUN_TEXT_BYTES_MAX)
-		return ST_REFUSED;
-	while (i < m->run_texts && (m->run_text[i].run != w->run || m->run_text[i].kind != w->kind))
+	while (i < m->run_texts && (m->run_text[i].run != run || m->run_text[i].kind != kind))
 		i++;
-	if (i == m->run_texts && w->text.n) {
+	if (i == m->run_texts && text.n) {
 		ADD_ROOM(m->run_text, m->run_text_room, m->run_texts);
-		m->run_text[m->run_texts++] = (struct run_text_row){ w->run, w->kind, { 0 } };
+		m->run_text[m->run_texts++] = (struct run_text_row){ run, (uint8_t)kind, { 0 } };
 	}
-	if (w->text.n) {
-		text_set(&m->run_text[i].text, w->text);
+	if (text.n) {
+		text_set(&m->run_text[i].text, text);
 	} else if (i < m->run_texts) {
 		text_free(&m->run_text[i].text);
 		m->run_text[i] = m->run_text[--m->run_texts];
 	}
+}
+
+uint8_t apply_run_text(struct model *m, const struct st_req *q, struct st_ack *ret)
+{
+	const struct run_text_row *w = &q->run_text;
+	(void)ret;
+	if (!find_run(m, w->run) || w->kind >= RUN_TEXT_KINDS || w->text.n > STORE_RUN_TEXT_BYTES_MAX)
+		return ST_REFUSED;
+	set_run_text(m, w->run, (enum run_text_kind)w->kind, w->text);
 	return ST_OK;
 }

@@ -41,14 +41,6 @@ static void set_texts(struct model_sched *s, const struct st_req *q)
 	text_set_note(&s->note, q->note);
 }
 
-static bool has_end_beyond(const struct model *m, uint64_t sid, uint64_t end)
-{
-	for (unsigned i = m->runs; i-- > 0;)
-		if (!m->run[i].removed && m->run[i].row.sid == sid && m->run[i].row.end > end)
-			return true;
-	return false;
-}
-
 static uint8_t add_sched(struct model *m, const struct st_req *q)
 {
 	if (q->sid <= m->pruned_sid || id_is_taken(m, q->sid, q->id))
@@ -58,6 +50,9 @@ static uint8_t add_sched(struct model *m, const struct st_req *q)
 	*s = (struct model_sched){ .row = q->row, .put_at = q->at };
 	s->row.sid = q->sid;
 	s->row.rev = 1;
+	s->row.part = q->part;
+	s->row.failures = 0;
+	s->row.seen = last_end(m, s->row.after);
 	set_texts(s, q);
 	number_map_put(&m->by_sid, q->sid, m->scheds++);
 	if (q->sid > m->last_sid)
@@ -74,29 +69,37 @@ static void keep_version(struct model *m, struct model_sched *s, const struct st
 	};
 }
 
-static void change_sched(struct model_sched *s, const struct st_req *q)
+static void change_sched(const struct model *m, struct model_sched *s, const struct st_req *q)
 {
 	struct sched_row old = s->row;
 	s->row = q->row;
 	s->row.sid = old.sid;
 	s->row.rev = old.rev + 1;
+	s->row.part = old.part;
 	s->row.pruned_to = old.pruned_to;
+	s->row.failures = q->clear_failures ? 0 : old.failures;
 	s->put_at = q->at;
 	if (q->keep_next) {
 		s->row.next = old.next;
 		s->row.high = old.high;
 		s->row.left = old.left;
-		s->row.failures = old.failures;
 		s->row.owed = old.owed;
 		s->row.owed_since = old.owed_since;
 		s->row.seen = old.seen;
 		s->row.next_set_at = old.next_set_at;
 	}
+	if (s->row.after != old.after)
+		s->row.seen = last_end(m, s->row.after);
 	if (s->row.high.us < s->row.pruned_to.us)
 		s->row.high = s->row.pruned_to;
 	set_texts(s, q);
 	if (q->close_range)
 		close_range(s, q->at);
+}
+
+static bool has_id(const struct model_sched *s, struct str id)
+{
+	return s->id.p && id.p ? str_eq(s->id, id) : !s->id.p && !id.p;
 }
 
 uint8_t apply_put(struct model *m, const struct st_req *q, struct st_ack *ret)
@@ -105,21 +108,21 @@ uint8_t apply_put(struct model *m, const struct st_req *q, struct st_ack *ret)
 	(void)ret;
 	if (!is_number(q->sid) || q->rev == UINT32_MAX)
 		return ST_REFUSED;
-	if (s && s->row.rev == q->rev + 1 && same_wall(s->put_at, q->at))
+	if (s && s->row.rev == q->rev + 1 && same_wall(s->put_at, q->at) && (q->rev || has_id(s, q->id)))
 		return ST_OK; /* repeated */
-	if (q->rev == 0 && !s)
-		return add_sched(m, q);
+	if (q->rev == 0)
+		return s ? ST_COLLISION : add_sched(m, q);
 	if (!s || s->dropped)
 		return ST_REFUSED;
 	if (s->row.rev != q->rev)
 		return ST_STALE;
-	if (q->ends_known && has_end_beyond(m, s->row.after, q->row.seen))
+	if (q->ends_known && last_end(m, s->row.after) > q->row.seen)
 		return ST_STALE;
 	if (id_is_taken(m, q->sid, q->id))
 		return ST_REFUSED;
 	if (q->document.p)
 		keep_version(m, s, q);
-	change_sched(s, q);
+	change_sched(m, s, q);
 	return ST_OK;
 }
 

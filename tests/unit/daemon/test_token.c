@@ -2,9 +2,9 @@
 #include "daemon/token.h"
 #include "test.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static bool reads(const struct token_key *key, const char *text, uint64_t run, unsigned attempt)
@@ -59,20 +59,23 @@ TEST(every_other_text_is_refused)
 	CHECK(reads(&key, wrong, 0, 0));
 }
 
-TEST(the_key_is_created_once)
+TEST(the_key_of_an_earlier_version_is_used)
 {
 	char dir[] = "/tmp/rota-token-XXXXXX", path[64];
-	struct token_key first, second;
-	struct stat st;
+	struct token_key first = { { 0 } }, second = { { 0 } }, stored = { { 7, 8, 9 } };
 	CHECK(mkdtemp(dir));
 	snprintf(path, sizeof path, "%s/token.key", dir);
-	CHECK(token_key_open(dir, &first, NULL) == OK && token_key_open(dir, &second, NULL) == OK);
-	CHECK(!memcmp(&first, &second, sizeof first));
-	CHECK(stat(path, &st) == 0 && st.st_size == TOKEN_KEY && (st.st_mode & 0777) == 0600);
-	/* A broken key is replaced: tokens made with the old one are refused. */
-	CHECK(truncate(path, 7) == 0 && token_key_open(dir, &second, NULL) == OK);
-	CHECK(memcmp(&first, &second, sizeof first) != 0 && stat(path, &st) == 0 && st.st_size == TOKEN_KEY);
-	CHECK(unlink(path) == 0 && rmdir(dir) == 0);
-	/* A key that cannot be stored can still be used. */
-	CHECK(token_key_open(dir, &second, NULL) == OK);
+	/* Without a file, each key is another one. */
+	CHECK(token_key_new(dir, &first, NULL) == OK && token_key_new(dir, &second, NULL) == OK);
+	CHECK(memcmp(&first, &second, sizeof first) != 0);
+	FILE *f = fopen(path, "w");
+	CHECK(f && fwrite(stored.bytes, sizeof stored.bytes, 1, f) == 1 && fclose(f) == 0);
+	CHECK(token_key_new(dir, &first, NULL) == OK && !memcmp(&first, &stored, sizeof first));
+	/* A broken file is no key. */
+	CHECK(truncate(path, 7) == 0 && token_key_new(dir, &first, NULL) == OK);
+	CHECK(memcmp(&first, &stored, sizeof first) != 0);
+	token_key_remove_file(dir);
+	CHECK(access(path, F_OK) < 0);
+	token_key_remove_file(dir);
+	CHECK(rmdir(dir) == 0);
 }

@@ -276,6 +276,7 @@ TEST(fingerprints_are_found_by_number)
 	uint32_t ann = 0, bob = 0;
 	CHECK_INT(intern_new(&n), OK);
 	intern_default_agent(n, STR("bob"));
+	intern_add_numbers(n, NAME_OTHER, 1, 10);
 	intern_tables(n, &c);
 	struct doc_names give = intern_for_documents(n);
 	CHECK_INT(intern_agent(n, STR("ann"), 11), OK);

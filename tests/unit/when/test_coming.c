@@ -69,7 +69,7 @@ TEST(the_soonest_come_first)
 			if (!paused)
 				times[awake++] = t;
 		}
-		engine_load(e, &(struct load_item){ .kind = LOAD_DONE, .done = { 0, n, 0 } });
+		engine_load(e, &(struct load_item){ .kind = LOAD_DONE, .done = { .last_sid = n } });
 		engine_step(e, &(struct event){ .kind = EV_LOADED }, now, &fx);
 		qsort(times, awake, sizeof *times, by_time);
 		unsigned wanted = awake < ENGINE_COMING_MAX ? awake : ENGINE_COMING_MAX;

@@ -10,7 +10,8 @@ static_assert(KIND_MANUAL == 4 && RUN_FINISHED == 3 && RUN_SKIPPED == 4 && RUN_M
 /* A schedule with its document, and its open range if it has one. `rest` is the end of the statement. */
 #define SCHED_ROWS(document_index, rest)                                                                     \
 	"SELECT s.sid, s.after, s.seen, s.rev, s.flags, s.left, s.failures, s.owed, s.owed_since, s.next,"   \
-	" s.high, s.pruned_to, s.changed, s.paused_until, s.next_set_at, s.put_at, s.dropped, s.rules,"      \
+	" s.high, s.pruned_to, s.changed, s.paused_until, s.next_set_at, s.put_at, s.part, s.dropped, "      \
+	"s.rules,"                                                                                           \
 	" d.id, d.body, d.source, d.line, d.note, g.first, g.last, g.state, g.reason"                        \
 	" FROM document d " document_index " CROSS JOIN schedule s ON s.sid = d.sid"                         \
 	" LEFT JOIN range g INDEXED BY range_open ON g.sid = s.sid AND g.last = " NEVER rest

@@ -12,7 +12,8 @@ int write_name(struct operation *o)
 	DB_BIND(get, n->kind, n->number);
 	int rc = db_first_number(get, db_bind_text(get, 3, n->text), &found, &same);
 	if (rc != SQLITE_OK || found)
-		return rc != SQLITE_OK ? rc : operation_answer(o, same ? ST_OK : ST_LOST);
+		return rc != SQLITE_OK ? rc : operation_answer(o, same ? ST_OK : ST_COLLISION);
+	operation_number_used(o, NUMBER_NAME + n->kind, n->number);
 	DB_BIND(put, n->kind, n->number);
 	return db_step_bound(put, db_bind_text(put, 3, n->text));
 }

@@ -6,7 +6,7 @@ static int insert_run(struct operation *o, struct run_row run, bool *added)
 	int rc = SQLITE_OK;
 	run.end = 0;
 	if (run.state == RUN_FINISHED) {
-		rc = operation_last_end(o, &run.end);
+		rc = operation_last_end(o, run.sid, &run.end);
 		run.end++;
 	}
 	if (rc != SQLITE_OK)
@@ -14,7 +14,11 @@ static int insert_run(struct operation *o, struct run_row run, bool *added)
 	run_bind(o->sql->stmt[SQL_RUN_ADD], &run);
 	rc = db_step(o->sql->stmt[SQL_RUN_ADD]);
 	*added = rc == SQLITE_OK && sqlite3_changes(o->sql->db) == 1;
-	return *added && run.end ? operation_set_last_end(o, run.end) : rc;
+	if (*added) {
+		o->ack->end = run.end;
+		operation_number_used(o, NUMBER_RUN, run.run);
+	}
+	return rc;
 }
 
 /* A backfill replaces the record `old` of a skipped or missed occurrence. */
@@ -43,8 +47,15 @@ static bool is_pruned(const struct operation *o)
 	return o->r->run.kind != KIND_MANUAL && !s->after && o->r->run.nominal.us <= s->pruned_to.us;
 }
 
-/* Chooses the answer if nothing was inserted. Either the run exists (the request is repeated), or `res` says
- * why the request was not carried out, or the occurrence is recorded or pruned. */
+/* Whether the run that has the request's number was recorded by this request. */
+static bool is_same_record(const struct run_row *a, const struct run_row *b)
+{
+	return a->sid == b->sid && a->nominal.us == b->nominal.us && a->kind == b->kind &&
+	       a->claimed.us == b->claimed.us && a->node == b->node;
+}
+
+/* Finds the answer after nothing was inserted: the number exists (a repeated request, or a collision), `res`
+ * says why the request was not carried out, or the occurrence is recorded or pruned. */
 static int answer_not_inserted(struct operation *o, enum st_res res)
 {
 	const struct run_row *run = &o->r->run;
@@ -52,6 +63,8 @@ static int answer_not_inserted(struct operation *o, enum st_res res)
 	bool found;
 	OP_BIND(o, SQL_RUN_GET, run->run);
 	int rc = operation_read_run(o, SQL_RUN_GET, &found, &old);
+	if (rc == SQLITE_OK && found && !is_same_record(&old, run))
+		return operation_answer(o, ST_COLLISION);
 	if (rc == SQLITE_OK && found && run->state == RUN_FINISHED)
 		o->ack->end = old.end;
 	if (rc != SQLITE_OK || found || res != ST_OK)

@@ -76,21 +76,14 @@ int operation_move(struct operation *o)
 
 /* --- ends and news --- */
 
-int operation_last_end(struct operation *o, uint64_t *ret)
+int operation_last_end(struct operation *o, uint64_t sid, uint64_t *ret)
 {
 	bool found;
 	int64_t n = 0;
+	OP_BIND(o, SQL_END_LAST, sid);
 	int rc = operation_has_row(o, SQL_END_LAST, &found, &n);
-	if (rc == SQLITE_OK && !found)
-		return SQLITE_CORRUPT; /* the schema inserts this row, and no statement removes it */
-	*ret = (uint64_t)n;
+	*ret = found ? (uint64_t)n : 0;
 	return rc;
-}
-
-int operation_set_last_end(struct operation *o, uint64_t end)
-{
-	o->ack->end = end;
-	return OP_RUN(o, SQL_END_SET_LAST, end);
 }
 
 int operation_add_news(struct operation *o, uint64_t sid, uint64_t run, uint64_t problem)
@@ -129,6 +122,9 @@ static const struct {
 	[ST_MESSAGES] = { write_messages, READS_NOTHING },
 	[ST_DELIVERY] = { write_delivery, READS_NOTHING },
 	[ST_PRUNE] = { write_prune, READS_SCHEDULE },
+	[ST_NUMBERS] = { write_numbers, READS_NOTHING },
+	[ST_TAKE] = { write_take, READS_NOTHING },
+	[ST_KEY] = { write_key, READS_NOTHING },
 };
 static_assert(ARRAY_LEN(operations) == ST_OPS, "every operation is in the table");
 
@@ -136,7 +132,7 @@ int operation_carry_out(struct write_statements *sql, const struct st_req *r, st
 {
 	struct operation o = { .sql = sql, .r = r, .ack = ret };
 	enum reads reads = operations[r->op].reads;
-	bool found = true;
+	bool found = true, fenced = false;
 	int rc = SQLITE_OK;
 	*ret = (struct st_ack){ .tag = r->tag, .op = r->op, .res = ST_OK, .run = r->run.run };
 	if (reads == READS_RUN) {
@@ -145,8 +141,11 @@ int operation_carry_out(struct write_statements *sql, const struct st_req *r, st
 	}
 	if (rc == SQLITE_OK && reads != READS_NOTHING)
 		rc = operation_read_schedule(&o, reads == READS_RUN && found ? o.run.sid : r->sid);
-	if (rc == SQLITE_OK)
-		rc = found ? operations[r->op].carry_out(&o) : operation_answer(&o, ST_REFUSED);
+	if (rc == SQLITE_OK && OWNER_OPS >> r->op & 1)
+		rc = operation_is_fenced(&o, &fenced);
+	if (rc != SQLITE_OK || fenced)
+		return rc != SQLITE_OK ? rc : operation_answer(&o, ST_FENCED);
+	rc = found ? operations[r->op].carry_out(&o) : operation_answer(&o, ST_REFUSED);
 	ret->has_row = o.sched.found && !o.sched.dropped;
 	if (ret->has_row)
 		ret->row = o.sched.row;

@@ -41,6 +41,9 @@ int write_memory(struct operation *o);
 int write_messages(struct operation *o);
 int write_delivery(struct operation *o);
 int write_prune(struct operation *o);
+int write_numbers(struct operation *o);
+int write_take(struct operation *o);
+int write_key(struct operation *o);
 
 /* --- what several operations share --- */
 
@@ -69,9 +72,14 @@ enum st_res operation_judge_move(const struct operation *o, struct wall nominal)
 /* Carries out r->move, if the request moves its schedule. */
 int operation_move(struct operation *o);
 
-/* Reads the number of the last end in the store; sets it to `end`, also in the answer. */
-int operation_last_end(struct operation *o, uint64_t *ret);
-int operation_set_last_end(struct operation *o, uint64_t end);
+/* Reads the number of the last end of a schedule; 0: it has none. */
+int operation_last_end(struct operation *o, uint64_t sid, uint64_t *ret);
+/* A number was recorded that need not have been given out by ST_NUMBERS. */
+void operation_number_used(struct operation *o, unsigned kind, uint64_t number);
+/* Whether the request comes from an owner whose epoch has ended. */
+int operation_is_fenced(struct operation *o, bool *ret);
+/* Sets a text about a run; an empty one is removed. */
+int operation_set_run_text(struct operation *o, uint64_t run, enum run_text_kind kind, struct str text);
 /* Adds a row of news about this schedule, run and problem, if the request has news. */
 int operation_add_news(struct operation *o, uint64_t sid, uint64_t run, uint64_t problem);
 

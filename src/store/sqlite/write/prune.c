@@ -4,12 +4,12 @@
 static int prune_runs(struct operation *o)
 {
 	const struct prune_request *p = &o->r->prune;
-	int64_t at = o->r->at.us, end = p->end < INT64_MAX ? (int64_t)p->end : INT64_MAX;
+	int64_t at = o->r->at.us;
 	int rc = db_step(o->sql->stmt[SQL_RUN_SAVE_LAST]);
 	if (rc == SQLITE_OK)
-		rc = OP_RUN(o, SQL_PRUNE_RUNS_MARK, p->first, p->last, at, end);
+		rc = OP_RUN(o, SQL_PRUNE_RUNS_MARK, p->first, p->last, at);
 	if (rc == SQLITE_OK)
-		rc = OP_RUN(o, SQL_PRUNE_RUNS, p->first, p->last, at, end);
+		rc = OP_RUN(o, SQL_PRUNE_RUNS, p->first, p->last, at);
 	if (rc == SQLITE_OK)
 		rc = OP_RUN(o, SQL_PRUNE_AVOIDED, wall_seconds(o->r->at));
 	if (rc == SQLITE_OK)

@@ -10,7 +10,7 @@ int write_verdict(struct operation *o)
 		return operation_answer(o, ST_OK); /* repeated */
 	if (run->state != RUN_PENDING && (run->state != RUN_CLAIMED || run->attempt != 0))
 		return operation_answer(o, ST_LOST);
-	int rc = OP_RUN(o, SQL_RUN_VERDICT, run->run, want->state, want->reason);
+	int rc = OP_RUN(o, SQL_RUN_VERDICT, run->run, want->state, want->reason, want->node);
 	return rc == SQLITE_OK ? operation_add_news(o, o->sched.row.sid, run->run, 0) : rc;
 }
 
@@ -22,7 +22,7 @@ int write_start(struct operation *o)
 	bool may_start = run->state == RUN_CLAIMED || run->state == RUN_RETRYING;
 	if (!may_start || want->attempt < run->attempt)
 		return operation_answer(o, ST_OK);
-	int rc = OP_RUN(o, SQL_RUN_STARTED, run->run, want->attempt, want->started.us);
+	int rc = OP_RUN(o, SQL_RUN_STARTED, run->run, want->attempt, want->started.us, want->node);
 	return rc == SQLITE_OK && want->attempt > run->attempt
 		       ? operation_add_news(o, o->sched.row.sid, run->run, 0)
 		       : rc;
@@ -48,20 +48,36 @@ static int save_end(struct operation *o)
 {
 	const struct run_row *end = &o->r->run;
 	uint64_t number = 0;
-	int rc = end->state == RUN_FINISHED ? operation_last_end(o, &number) : SQLITE_OK;
-	if (rc == SQLITE_OK && end->state == RUN_FINISHED)
-		rc = operation_set_last_end(o, ++number);
+	int rc = SQLITE_OK;
+	if (end->state == RUN_FINISHED) {
+		rc = operation_last_end(o, o->run.sid, &number);
+		o->ack->end = ++number;
+	}
+	if (rc == SQLITE_OK && end->state == RUN_FINISHED && o->r->result.n)
+		rc = operation_set_run_text(o, o->run.run, RUN_TEXT_RESULT, o->r->result);
 	if (rc != SQLITE_OK)
 		return rc;
 	return OP_RUN(o, SQL_RUN_FINISH, o->run.run, end->attempt, end->state, end->outcome, end->reason,
 		      end->ended.us, end->retry_at.us, end->cost, end->tokens_in, end->tokens_out,
-		      end->uncounted, number, end->exit_code);
+		      end->uncounted, number, end->exit_code, end->node);
+}
+
+/* Most ends leave the count as it is: then the schedule's row need not be written. */
+static int change_failures(struct operation *o)
+{
+	uint32_t *failures = &o->sched.row.failures, before = *failures;
+	if (o->r->failures == FAILURES_CLEAR)
+		*failures = 0;
+	else if (o->r->failures == FAILURES_GROW && before < UINT32_MAX)
+		++*failures;
+	return *failures == before ? SQLITE_OK : operation_save_counts(o);
 }
 
 int write_end(struct operation *o)
 {
 	const struct run_row *end = &o->r->run, *run = &o->run;
-	if (end->state != RUN_FINISHED && end->state != RUN_RETRYING)
+	if ((end->state != RUN_FINISHED && end->state != RUN_RETRYING) ||
+	    o->r->failures >= FAILURES_CHANGES || o->r->result.n > STORE_RUN_TEXT_BYTES_MAX)
 		return operation_answer(o, ST_REFUSED);
 	if (is_same_end(run, end)) {
 		o->ack->end = run->end;
@@ -74,24 +90,25 @@ int write_end(struct operation *o)
 		rc = count_avoided(o);
 	if (rc == SQLITE_OK)
 		rc = operation_add_news(o, o->sched.row.sid, run->run, 0);
-	/* Most ends leave the count of failures as it is: then the schedule's row need not be written. */
-	if (rc != SQLITE_OK || end->state != RUN_FINISHED || o->sched.row.failures == o->r->failures)
-		return rc;
-	o->sched.row.failures = o->r->failures;
-	return operation_save_counts(o);
+	return rc == SQLITE_OK && end->state == RUN_FINISHED ? change_failures(o) : rc;
+}
+
+int operation_set_run_text(struct operation *o, uint64_t run, enum run_text_kind kind, struct str text)
+{
+	sqlite3_stmt *s = o->sql->stmt[SQL_RUN_TEXT_PUT];
+	if (!text.n)
+		return OP_RUN(o, SQL_RUN_TEXT_REMOVE, run, kind);
+	DB_BIND(s, run, kind);
+	return db_step_bound(s, db_bind_text(s, 3, text));
 }
 
 int write_run_text(struct operation *o)
 {
 	const struct run_text_row *w = &o->r->run_text;
-	sqlite3_stmt *s = o->sql->stmt[SQL_RUN_TEXT_PUT];
 	bool found;
 	OP_BIND(o, SQL_RUN_GET, w->run);
 	int rc = operation_has_row(o, SQL_RUN_GET, &found, NULL);
 	if (rc != SQLITE_OK || !found || w->kind >= RUN_TEXT_KINDS || w->text.n > STORE_RUN_TEXT_BYTES_MAX)
 		return rc != SQLITE_OK ? rc : operation_answer(o, ST_REFUSED);
-	if (!w->text.n)
-		return OP_RUN(o, SQL_RUN_TEXT_REMOVE, w->run, w->kind);
-	DB_BIND(s, w->run, w->kind);
-	return db_step_bound(s, db_bind_text(s, 3, w->text));
+	return operation_set_run_text(o, w->run, (enum run_text_kind)w->kind, w->text);
 }

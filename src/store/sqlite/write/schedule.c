@@ -15,11 +15,10 @@ static int id_is_taken(struct operation *o, bool *ret)
 /* Whether the schedule's leader has an end that was not known when the request was decided. */
 static int leader_has_ended(struct operation *o, bool *ret)
 {
-	*ret = false;
-	if (!o->r->ends_known)
-		return SQLITE_OK;
-	OP_BIND(o, SQL_END_BEYOND, o->sched.row.after, o->r->row.seen);
-	return operation_has_row(o, SQL_END_BEYOND, ret, NULL);
+	uint64_t last = 0;
+	int rc = o->r->ends_known ? operation_last_end(o, o->sched.row.after, &last) : SQLITE_OK;
+	*ret = last > o->r->row.seen;
+	return rc;
 }
 
 /* Ends the open range of the schedule, if the request says so. */
@@ -64,6 +63,8 @@ static struct sched_row put_row(const struct st_req *r, const struct sched_recor
 	struct sched_row row = r->row;
 	row.sid = r->sid;
 	row.rev = r->rev + 1;
+	row.part = r->part;
+	row.failures = old->found && !r->clear_failures ? old->row.failures : 0;
 	if (!old->found)
 		return row;
 	row.pruned_to = old->row.pruned_to;
@@ -71,7 +72,6 @@ static struct sched_row put_row(const struct st_req *r, const struct sched_recor
 		row.next = old->row.next;
 		row.high = old->row.high;
 		row.left = old->row.left;
-		row.failures = old->row.failures;
 		row.owed = old->row.owed;
 		row.owed_since = old->row.owed_since;
 		row.seen = old->row.seen;
@@ -103,22 +103,48 @@ static int judge_put(struct operation *o, bool new, bool *may)
 	return SQLITE_OK;
 }
 
+/* Whether this request made the schedule that has its sid: by its id, since a new schedule has no other
+ * mark. */
+static int made_by_this(struct operation *o, bool *ret)
+{
+	sqlite3_stmt *s = o->sql->stmt[SQL_ID_IS];
+	DB_BIND(s, o->r->sid);
+	return db_first_number(s, db_bind_text(s, 2, o->r->id), ret, NULL);
+}
+
+/* `may`: whether the request's sid is new, or its schedule was made before; if not, sets the answer. */
+static int judge_repeated(struct operation *o, bool *may)
+{
+	const struct st_req *r = o->r;
+	const struct sched_record *s = &o->sched;
+	bool same = s->found && s->row.rev == r->rev + 1 && s->put_at.us == r->at.us;
+	int rc = same && !r->rev ? made_by_this(o, &same) : SQLITE_OK;
+	*may = rc == SQLITE_OK && !same && (r->rev || !s->found);
+	return rc != SQLITE_OK || *may ? rc : operation_answer(o, same ? ST_OK : ST_COLLISION);
+}
+
 int write_schedule(struct operation *o)
 {
 	const struct st_req *r = o->r;
 	struct sched_record *s = &o->sched;
 	bool new = !s->found && r->rev == 0, may;
+	uint64_t leader = s->found ? s->row.after : 0;
 	if (!is_number(r->sid) || r->rev == UINT32_MAX)
 		return operation_answer(o, ST_REFUSED);
-	if (s->found && s->row.rev == r->rev + 1 && s->put_at.us == r->at.us)
-		return operation_answer(o, ST_OK); /* repeated */
-	int rc = judge_put(o, new, &may);
+	int rc = judge_repeated(o, &may);
+	if (rc == SQLITE_OK && may)
+		rc = judge_put(o, new, &may);
 	if (rc != SQLITE_OK || !may)
 		return rc;
 
 	s->row = put_row(r, s);
 	s->put_at = r->at;
 	s->found = true;
+	if (new || s->row.after != leader)
+		rc = operation_last_end(o, s->row.after, &s->row.seen);
+	if (rc != SQLITE_OK)
+		return rc;
+	operation_number_used(o, NUMBER_SCHED, r->sid);
 	sched_bind(o->sql->stmt[SQL_SCHED_PUT], s);
 	rc = db_step(o->sql->stmt[SQL_SCHED_PUT]);
 	if (rc == SQLITE_OK && !new && r->document.p)

@@ -7,11 +7,10 @@ static_assert(KIND_CATCH_UP == 1 && KIND_AFTER == 2 && KIND_MANUAL == 4 && RUN_C
 		      RUN_FINISHED == 3 && RUN_SKIPPED == 4 && RUN_MISSED == 5,
 	      "as in 0001.sql");
 
-/* The runs numbered ?1 to ?2 that may be pruned: finished, skipped or missed by ?3; if finished, with an end
- * number of at most ?4. */
+/* The runs numbered ?1 to ?2 that may be pruned: finished, skipped or missed by ?3. */
 #define PRUNABLE_RUNS                                                                                        \
 	" run BETWEEN ?1 AND ?2 AND state >= 3 AND max(nominal, claimed, ended, retry_at) <= ?3"             \
-	" AND (state <> 3 OR \"end\" <= ?4) AND NOT " IS_LAST_END
+	" AND NOT " IS_LAST_END
 
 static const char *const text[] = {
 	[SQL_BEGIN] = "BEGIN IMMEDIATE",
@@ -21,7 +20,7 @@ static const char *const text[] = {
 	[SQL_SCHED_GET] = "SELECT " SCHED_COLUMNS " FROM schedule WHERE sid = ?1",
 	[SQL_SCHED_PUT] = "INSERT OR REPLACE INTO schedule (" SCHED_COLUMNS
 			  ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16,"
-			  " ?17, ?18)",
+			  " ?17, ?18, ?19)",
 	[SQL_SCHED_SET] = "UPDATE schedule SET next = ?2, high = ?3, left = ?4, failures = ?5, owed = ?6,"
 			  " owed_since = ?7, changed = ?8, seen = ?9, next_set_at = ?10 WHERE sid = ?1",
 	[SQL_SCHED_DROP] = "UPDATE schedule SET dropped = ?2 WHERE sid = ?1",
@@ -39,29 +38,26 @@ static const char *const text[] = {
 		" 0),ifnull((SELECT nominal FROM run WHERE sid = ?1"
 		" AND kind = 4 ORDER BY nominal DESC LIMIT 1), 0)), body FROM document WHERE sid = ?1",
 	[SQL_DOCUMENT_DROP] = "UPDATE document SET dropped = 1 WHERE sid = ?1",
+	[SQL_ID_IS] = "SELECT 1 FROM document WHERE sid = ?1 AND id IS ?2",
 	[SQL_ID_TAKEN] = "SELECT 1 FROM document WHERE id = ?2 AND dropped = 0 AND sid <> ?1",
 
-	/* The number of the last end: changed in the transaction that records the end, so that number and end
-	   are rolled back together. */
-	[SQL_END_LAST] = "SELECT value FROM meta WHERE key = 'last_end'",
-	[SQL_END_SET_LAST] = "UPDATE meta SET value = ?1 WHERE key = 'last_end'",
-	/* Whether a leader has an end after the one that a follower has seen. */
-	[SQL_END_BEYOND] =
-		"SELECT 1 FROM run INDEXED BY run_end WHERE sid = ?1 AND \"end\" > ?2 AND state = 3",
+	/* The number of the last end of a schedule. */
+	[SQL_END_LAST] = "SELECT \"end\" FROM run INDEXED BY run_end WHERE sid = ?1 AND state = 3"
+			 " ORDER BY \"end\" DESC LIMIT 1",
 
 	[SQL_RUN_GET] = "SELECT " RUN_COLUMNS " FROM run WHERE run = ?1",
 	[SQL_RUN_AT] = "SELECT " RUN_COLUMNS " FROM run WHERE sid = ?1 AND nominal = ?2 AND kind <> 4",
 	[SQL_RUN_ADD] = "INSERT INTO run (" RUN_COLUMNS
 			") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16,"
-			" ?17, ?18, ?19, ?20, ?21, ?22, ?23) ON CONFLICT DO NOTHING",
+			" ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24) ON CONFLICT DO NOTHING",
 	[SQL_RUN_REMOVE] = "DELETE FROM run WHERE run = ?1",
-	[SQL_RUN_VERDICT] = "UPDATE run SET state = ?2, reason = ?3 WHERE run = ?1",
-	[SQL_RUN_STARTED] = "UPDATE run SET state = 1, attempt = ?2, started = ?3 WHERE run = ?1",
+	[SQL_RUN_VERDICT] = "UPDATE run SET state = ?2, reason = ?3, node = ?4 WHERE run = ?1",
+	[SQL_RUN_STARTED] = "UPDATE run SET state = 1, attempt = ?2, started = ?3, node = ?4 WHERE run = ?1",
 	[SQL_RUN_FINISH] = "UPDATE run SET attempt = ?2, state = ?3, outcome = ?4, reason = ?5, ended = ?6,"
 			   " retry_at = ?7, cost = ?8, tokens_in = ?9, tokens_out = ?10, uncounted = ?11,"
-			   " \"end\" = ?12, exit_code = ?13 WHERE run = ?1",
-	/* Manual runs (kind 4) and runs that followed an end (kind 2; also kind 1 if ?3) stay, because they
-	 * do not become due again. */
+			   " \"end\" = ?12, exit_code = ?13, node = ?14 WHERE run = ?1",
+	/* Not manual runs (kind 4) and runs that followed an end (kind 2; kind 1 if ?3): they do not become
+	 * due again. */
 	[SQL_RUNS_WITHDRAW] = "DELETE FROM run INDEXED BY run_idle_of WHERE sid = ?1 AND nominal > ?2"
 			      " AND state > 3 AND kind NOT IN (2, 4) AND NOT (kind = 1 AND ?3)",
 	/* Executed before a run is deleted, because its number must never be used again. */
@@ -88,6 +84,17 @@ static const char *const text[] = {
 			 " CONFLICT (key) DO UPDATE SET reason = excluded.reason, until = excluded.until,"
 			 " note = nullif(ifnull(?4, note), '')",
 	[SQL_HOLD_REMOVE] = "DELETE FROM hold WHERE key = ?1",
+
+	/* The largest numbers that were recorded. */
+	[SQL_RUN_LAST] = "SELECT max(value, (SELECT ifnull(max(run), 0) FROM run)) FROM meta"
+			 " WHERE key = 'last_run'",
+	[SQL_SCHED_LAST] = "SELECT max(value, (SELECT ifnull(max(sid), 0) FROM schedule)) FROM meta"
+			   " WHERE key = 'last_sid'",
+	[SQL_NAME_LAST] = "SELECT ifnull(max(number), 0) FROM name WHERE kind = ?1",
+	[SQL_PARTS] = "SELECT part, epoch, node FROM part",
+	[SQL_PART_PUT] = "INSERT OR REPLACE INTO part (part, epoch, node) VALUES (?1, ?2, ?3)",
+	[SQL_KEY_GET] = "SELECT value = ?1 FROM secret WHERE name = 'run_tokens'",
+	[SQL_KEY_PUT] = "INSERT INTO secret (name, value) VALUES ('run_tokens', ?1)",
 
 	[SQL_NAME_GET] = "SELECT text = ?3 FROM name WHERE kind = ?1 AND number = ?2",
 	[SQL_NAME_PUT] = "INSERT INTO name (kind, number, text) VALUES (?1, ?2, ?3)",

@@ -1,6 +1,8 @@
 #pragma once
 /* The writer's statements, prepared once. statements.c has their texts and the meaning of their parameters.
  */
+#include "port/store.h"
+
 #include <sqlite3.h>
 
 enum write_statement {
@@ -15,9 +17,8 @@ enum write_statement {
 	SQL_VERSION_ADD,
 	SQL_DOCUMENT_DROP,
 	SQL_ID_TAKEN,
+	SQL_ID_IS,
 	SQL_END_LAST,
-	SQL_END_SET_LAST,
-	SQL_END_BEYOND,
 	SQL_RUN_GET,
 	SQL_RUN_AT,
 	SQL_RUN_ADD,
@@ -46,6 +47,13 @@ enum write_statement {
 	SQL_PROBLEM_REPEAT,
 	SQL_PROBLEM_ACK,
 	SQL_PROBLEM_CLOSE,
+	SQL_RUN_LAST,
+	SQL_SCHED_LAST,
+	SQL_NAME_LAST,
+	SQL_PARTS,
+	SQL_PART_PUT,
+	SQL_KEY_GET,
+	SQL_KEY_PUT,
 	SQL_NAME_GET,
 	SQL_NAME_PUT,
 	SQL_SOURCE,
@@ -91,9 +99,24 @@ enum write_statement {
 	WRITE_STATEMENTS
 };
 
+/* Numbers that were given out by ST_NUMBERS. They are not stored: nobody else uses this database, so those
+ * that were not recorded are free again when it is opened again. */
+struct numbers_given {
+	bool known[NUMBER_KINDS]; /* else `last` must be read first */
+	uint64_t last[NUMBER_KINDS];
+};
+
+/* The table of parts, which the fence of every request is compared with. */
+struct parts_read {
+	bool known;                            /* else the table must be read first */
+	struct part_row part[STORE_PARTS_MAX]; /* by number; node 0: no owner */
+};
+
 struct write_statements {
 	sqlite3 *db; /* borrowed */
 	sqlite3_stmt *stmt[WRITE_STATEMENTS];
+	struct numbers_given numbers;
+	struct parts_read parts;
 };
 
 int write_statements_prepare(struct write_statements *w, sqlite3 *db);

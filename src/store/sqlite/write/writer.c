@@ -25,6 +25,7 @@ static int roll_back(struct writer *w)
 /* Carries out all of the requests, or none. */
 static int carry_out_group(struct writer *w, struct queue_entry **e, unsigned n)
 {
+	struct numbers_given before = w->sql.numbers;
 	errno = 0;
 	int rc = roll_back(w); /* repeats a rollback that has failed */
 	if (rc == SQLITE_OK)
@@ -37,6 +38,8 @@ static int carry_out_group(struct writer *w, struct queue_entry **e, unsigned n)
 	if (rc == SQLITE_OK)
 		return rc;
 	db_explain(w->db, rc, &w->why);
+	w->sql.numbers = before; /* nobody was told of those that were taken */
+	w->sql.parts.known = false;
 	(void)roll_back(w);
 	return rc;
 }
