@@ -198,8 +198,8 @@ def check_tokens():
     number = start_run("first")
     token = until("it has a token", lambda: file_text("first.token").strip())
     check(re.fullmatch(rf"{number}\.1\.[0-9a-f]{{64}}", token), f"the token has the documented form: {token}")
-    key = path_of("share/rota/token.key")
-    check(os.stat(key).st_mode & 0o777 == 0o600 and os.stat(key).st_size == 32, "only the owner may read the key")
+    check(os.stat(path_of("share/rota")).st_mode & 0o777 == 0o700, "only the owner may read the directory of the store, which has the key")
+    check(not os.path.exists(path_of("share/rota/token.key")), "there is no file with the key, as in earlier versions")
     check(token not in rota("logs", "first").stdout, "the token is not in the log")
 
     r = rota("show", number, ROTA_TOKEN=token)

@@ -99,6 +99,8 @@ static void set_up(struct fixture *f)
 	CHECK(mkdtemp(f->dir) != NULL);
 	CHECK(store_open(f->dir, &f->store, &why) == OK);
 	CHECK(intern_new(&f->intern) == OK);
+	for (unsigned kind = 0; kind < NAME_KINDS; kind++)
+		intern_add_numbers(f->intern, (enum name_kind)kind, 1, 1000);
 	CHECK(prepare_open(&(struct prepare_options){ .store = f->store,
 						      .place = { .socket = "" },
 						      .defaults = { .when = { .zone_name = STR("UTC") } },
