@@ -1,6 +1,7 @@
 /* Makes keys, and makes and checks tokens with them. */
 #include "daemon/token.h"
 #include "daemon/internal.h"
+#include "sys/data_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -242,6 +242,7 @@ void world_start_engine(struct world *w)
 	if (w->engine)
 		return;
 	w->epoch++;
+	model_forget_numbers(w->rows); /* as SQLite does: nobody else uses them */
 	w->engine = new_engine(w);
 	observe_up(w->check);
 	opinion_up(w->opinion);

@@ -77,6 +77,8 @@ static void judge_cause(struct opinion *o, const struct opinion_sched *s, struct
 	bool through = h && h->until.us != INT64_MAX && h->ends > t + o->slack && h->releasing > decided;
 	if (causes & CAUSE_SUSPENDED)
 		causes |= CAUSE_STORE; /* an answer that was under way seems slow after it */
+	if (causes & CAUSE_CLOCK)
+		causes |= CAUSE_HELD; /* times that waited for a hold before the step */
 	if (!named || s->changed > t - o->slack || stepped_between(o, decided, INT64_MAX) ||
 	    spans_touch(&s->line, t - o->slack, decided) ||
 	    spans_touch(&s->changing, t - o->slack, decided - o->slack))
@@ -379,7 +381,8 @@ void judge_closed_range(struct opinion *o, const struct opinion_sched *s, const 
 		all.when.from = RULE_FROM_ALWAYS;
 	for (unsigned i = 0; i < 3000 && next_nominal(o, &all, n, &n) && n.us <= last.us; i++) {
 		int64_t t = true_time(o, n);
-		if (t <= s->opened + o->slack ||
+		/* In the future: the clock was stepped back while the range was being closed. */
+		if (t <= s->opened + o->slack || t > o->w->t ||
 		    spans_touch(&o->outage, t - o->slack - SECONDS(3), t + o->slack) ||
 		    spans_touch(&o->untrusted, t - o->slack, t + o->slack) ||
 		    spans_touch(&o->stepped, t - SECONDS(60), INT64_MAX) ||
