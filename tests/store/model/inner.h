@@ -31,6 +31,8 @@ struct model_run *find_run(const struct model *m, uint64_t run);
 struct model_run *find_occurrence(const struct model *m, uint64_t sid, struct wall nominal);
 /* The number of the last end of a schedule; 0: none. */
 uint64_t last_end(const struct model *m, uint64_t sid);
+/* Whether another end of the schedule may follow: it is not removed, or has an open run. */
+bool may_end_again(const struct model *m, const struct model_sched *s);
 /* Whether a request of a part's owner comes from an earlier owner; `s`: its schedule, or NULL. */
 bool is_fenced(const struct model *m, const struct st_req *q, const struct model_sched *s);
 /* Sets a text about a run; an empty one is removed. */

@@ -16,8 +16,7 @@ static uint64_t largest_end(const struct model *m, uint64_t sid)
 	return last;
 }
 
-/* Another end of the schedule may follow. */
-static bool may_end_again(const struct model *m, const struct model_sched *s)
+bool may_end_again(const struct model *m, const struct model_sched *s)
 {
 	for (unsigned i = 0; i < m->opens; i++)
 		if (m->run[m->open[i]].row.sid == s->row.sid)

@@ -535,7 +535,7 @@ static const struct {
 	{ "memories", ask_memories, 10 },
 	{ "memories_with", ask_memories_with, 10 },
 	{ "run", ask_run, 10 },
-	{ "run_text", ask_run_text, 10 },
+	{ "run_text", ask_run_text, 40 },
 	{ "runs", ask_runs, 40 },
 	{ "avoided", ask_avoided, 5 },
 	{ "why", ask_why, 60 },
@@ -658,9 +658,14 @@ static void ask_both(struct scene s[FIXTURE_KINDS], struct st_req r)
 static void add_rare_rows(struct scene s[FIXTURE_KINDS], int64_t now)
 {
 	const struct model *m = ((struct model_store *)s[FIXTURE_MODEL].f.store)->model;
-	for (unsigned i = 0; i < m->scheds; i += 4)
+	for (unsigned i = 0; i < m->scheds; i += 4) {
+		const struct sched_row *row = &m->sched[i].row;
+		struct st_req r = req_drop(row->sid, row->rev, now);
+		r.part = row->part;
+		r.epoch = model_part(m, row->part)->epoch;
 		if (!m->sched[i].dropped)
-			ask_both(s, req_drop(m->sched[i].row.sid, m->sched[i].row.rev, now));
+			ask_both(s, r);
+	}
 	for (unsigned i = 0; i < m->messages; i++) {
 		struct st_req r = { .op = ST_DELIVERY, .lane = LANE_FINISH, .at = AT(now + i) };
 		r.delivery = (struct message_row){ .number = m->message[i].number,

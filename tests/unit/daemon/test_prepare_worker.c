@@ -91,6 +91,8 @@ static void put_run(struct fixture *f, uint64_t run, uint64_t sid)
 	ask_store(f, &r);
 }
 
+static const struct token_key token_key;
+
 static void set_up(struct fixture *f)
 {
 	struct why why;
@@ -102,7 +104,7 @@ static void set_up(struct fixture *f)
 	for (unsigned kind = 0; kind < NAME_KINDS; kind++)
 		intern_add_numbers(f->intern, (enum name_kind)kind, 1, 1000);
 	CHECK(prepare_open(&(struct prepare_options){ .store = f->store,
-						      .place = { .socket = "" },
+						      .place = { .socket = "", .token_key = &token_key },
 						      .defaults = { .when = { .zone_name = STR("UTC") } },
 						      .intern = f->intern,
 						      .finished = finished,
@@ -398,14 +400,16 @@ TEST(one_read_brings_all_that_an_attempt_needs)
 	few_ops = *real_store;
 	few_ops.reader = open_few_reads;
 	f.store->ops = &few_ops;
-	CHECK_INT(prepare_open(&(struct prepare_options){ .store = f.store,
-							  .place = { .socket = "", .runs = f.dir },
-							  .defaults = { .when = { .zone_name = STR("UTC") } },
-							  .intern = f.intern,
-							  .finished = finished,
-							  .zones_read = zones_read,
-							  .ctx = &f },
-			       &f.worker, &why),
+	CHECK_INT(prepare_open(
+			  &(struct prepare_options){
+				  .store = f.store,
+				  .place = { .socket = "", .runs = f.dir, .token_key = &token_key },
+				  .defaults = { .when = { .zone_name = STR("UTC") } },
+				  .intern = f.intern,
+				  .finished = finished,
+				  .zones_read = zones_read,
+				  .ctx = &f },
+			  &f.worker, &why),
 		  OK);
 	struct rn_req r = { .op = RN_START, .run = 1, .sid = 1, .rev = 1, .attempt = 1, .agent = agent };
 	CHECK_INT(prepare_launch(f.worker, &r), OK);

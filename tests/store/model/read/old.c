@@ -9,17 +9,11 @@ static int64_t latest(const int64_t *t, unsigned n)
 	return max;
 }
 
-/* Whether the run has the last end of a schedule that is not removed. */
+/* Whether the run has the last end of a schedule that can have another one. */
 static bool is_last_end(const struct model *m, const struct run_row *run)
 {
 	const struct model_sched *s = find_sched(m, run->sid);
-	if (run->state != RUN_FINISHED || !s || s->dropped)
-		return false;
-	for (unsigned i = 0; i < m->runs; i++)
-		if (!m->run[i].removed && m->run[i].row.sid == run->sid &&
-		    m->run[i].row.state == RUN_FINISHED && m->run[i].row.end > run->end)
-			return false;
-	return true;
+	return run->state == RUN_FINISHED && s && run->end == s->last_end && may_end_again(m, s);
 }
 
 static struct old_item run_item(const struct model *m, const struct run_row *x, struct wall by)
