@@ -199,10 +199,13 @@ static void send_to_follower(struct follower *f, const struct buf *text)
 static void send_to_all(void *arg)
 {
 	struct frames *frames = arg;
-	for (struct follower *f = frames->events->followers, *next; f; f = next) {
+	struct http_bytes *text = frames->text.failed ? NULL : http_bytes_new(buf_str(&frames->text));
+	for (struct follower *f = frames->events->followers, *next; text && f; f = next) {
 		next = f->next;
-		send_to_follower(f, &frames->text);
+		if (http_stream_share(f->stream, text))
+			continue; /* as in send_to_follower */
 	}
+	http_bytes_release(text);
 	frames_free(frames);
 }
 

@@ -72,8 +72,12 @@ struct server_request {
 struct http_stream {
 	struct http *http;
 	struct server_request *request;
-	struct buf waiting;
-	size_t sent; /* bytes of `waiting` that were passed to MHD */
+	struct piece {
+		struct piece *next;
+		struct http_bytes *bytes;
+	} * first, *last; /* what is waiting */
+	size_t sent;      /* bytes of the first piece that were passed to MHD */
+	size_t unsent;    /* bytes of all pieces that were not */
 	bool events, ended;
 	bool owned; /* the caller has not ended the stream, so `closed` is still to be called */
 	void (*closed)(void *ctx);

@@ -22,6 +22,7 @@
 
 struct http;
 struct http_stream;
+struct http_bytes;
 
 enum http_method { HTTP_GET, HTTP_HEAD, HTTP_POST, HTTP_PUT, HTTP_PATCH, HTTP_DELETE, HTTP_METHODS };
 extern const char *const http_method_words[HTTP_METHODS];
@@ -141,5 +142,9 @@ struct http_stream *http_stream(struct http_request *r, const char *content_type
 /* Appends bytes. E_LIMIT: more than limits.stream_bytes would be waiting, so the client is disconnected;
  * E_GONE: the client was disconnected before. After either error, `closed` will be called. */
 must_check enum err http_stream_write(struct http_stream *s, struct str bytes);
+/* The same for bytes that are kept once for all streams that wait for them. NULL: there was no memory. */
+struct http_bytes *http_bytes_new(struct str bytes);
+must_check enum err http_stream_share(struct http_stream *s, struct http_bytes *b);
+void http_bytes_release(struct http_bytes *b);
 /* Ends the stream. Not used yet: no operation has a stream that ends by itself. */
 void http_stream_end(struct http_stream *s);

@@ -7,17 +7,76 @@
 
 enum { BLOCK_BYTES = 4096 };
 
-static size_t unsent(const struct http_stream *s)
+/* --- bytes that several streams share --- */
+
+struct http_bytes {
+	unsigned refs;
+	size_t n;
+	char p[];
+};
+
+struct http_bytes *http_bytes_new(struct str bytes)
 {
-	return s->waiting.n - s->sent;
+	struct http_bytes *b = malloc(sizeof *b + bytes.n);
+	if (!b)
+		return NULL;
+	*b = (struct http_bytes){ .refs = 1, .n = bytes.n };
+	memcpy(b->p, bytes.p, bytes.n);
+	return b;
 }
+
+void http_bytes_release(struct http_bytes *b)
+{
+	if (b && --b->refs == 0)
+		free(b);
+}
+
+/* --- what is waiting --- */
+
+static bool append(struct http_stream *s, struct http_bytes *b)
+{
+	struct piece *p = malloc(sizeof *p);
+	if (!p)
+		return false;
+	*p = (struct piece){ NULL, b };
+	b->refs++;
+	*(s->last ? &s->last->next : &s->first) = p;
+	s->last = p;
+	s->unsent += b->n;
+	return true;
+}
+
+static void drop_first(struct http_stream *s)
+{
+	struct piece *p = s->first;
+	s->first = p->next;
+	s->last = s->first ? s->last : NULL;
+	s->sent = 0;
+	http_bytes_release(p->bytes);
+	free(p);
+}
+
+/* Copies up to `room` bytes of the first piece, and drops it when all of it was copied. */
+static size_t take(struct http_stream *s, char *to, size_t room)
+{
+	const struct http_bytes *b = s->first->bytes;
+	size_t n = b->n - s->sent < room ? b->n - s->sent : room;
+	memcpy(to, b->p + s->sent, n);
+	s->sent += n;
+	s->unsent -= n;
+	if (s->sent == b->n)
+		drop_first(s);
+	return n;
+}
+
+/* --- streams --- */
 
 static void enter_phase(struct http_stream *s)
 {
 	struct conn *c = s->request->conn;
 	if (s->ended)
 		return; /* an ended stream stays in PH_SEND, which has one deadline for all remaining bytes */
-	conn_enter(c, unsent(s) ? PH_STALL : s->events ? PH_IDLE_EVENTS : PH_IDLE_STREAM);
+	conn_enter(c, s->unsent ? PH_STALL : s->events ? PH_IDLE_EVENTS : PH_IDLE_STREAM);
 }
 
 /* MHD calls this function when it has room for more bytes. */
@@ -28,14 +87,10 @@ static ssize_t read_waiting(void *cls, uint64_t at, char *to, size_t room)
 	(void)at;
 	if (c->phase == PH_CUT)
 		return MHD_CONTENT_READER_END_WITH_ERROR;
-	size_t n = unsent(s) < room ? unsent(s) : room;
-	if (n) {
-		memcpy(to, s->waiting.p + s->sent, n);
-		s->sent += n;
-		if (!unsent(s)) {
-			buf_free(&s->waiting); /* an idle stream holds no memory */
-			s->sent = 0;
-		}
+	if (s->unsent) {
+		size_t n = 0;
+		while (s->unsent && n < room)
+			n += take(s, to + n, room - n);
 		enter_phase(s);
 		return (ssize_t)n;
 	}
@@ -73,35 +128,28 @@ struct http_stream *http_stream(struct http_request *pub, const char *content_ty
 	return s;
 }
 
-/* Moves the unsent bytes to the front when at least half of the buffer has been sent. */
-static void compact(struct http_stream *s)
+enum err http_stream_write(struct http_stream *s, struct str bytes)
 {
-	if (s->sent < unsent(s))
-		return;
-	memmove(s->waiting.p, s->waiting.p + s->sent, unsent(s));
-	s->waiting.n = unsent(s);
-	s->sent = 0;
+	struct http_bytes *b = http_bytes_new(bytes);
+	enum err e = http_stream_share(s, b);
+	http_bytes_release(b);
+	return e;
 }
 
-enum err http_stream_write(struct http_stream *s, struct str bytes)
+enum err http_stream_share(struct http_stream *s, struct http_bytes *b)
 {
 	struct conn *c = s->request->conn;
 	if (c->phase == PH_CUT)
 		return E_GONE;
 	assert(!s->ended);
-	if (!bytes.n)
+	if (b && !b->n)
 		return OK;
-	bool was_idle = !unsent(s);
-	if (unsent(s) + bytes.n <= s->http->limits.stream_bytes) {
-		if (s->sent)
-			compact(s);
-		buf_add(&s->waiting, bytes);
-		if (!s->waiting.failed) {
-			if (was_idle)
-				enter_phase(s);
-			conn_resume(c);
-			return OK;
-		}
+	bool was_idle = !s->unsent;
+	if (b && s->unsent + b->n <= s->http->limits.stream_bytes && append(s, b)) {
+		if (was_idle)
+			enter_phase(s);
+		conn_resume(c);
+		return OK;
 	}
 	s->http->stats.dropped++;
 	conn_cut(c);
@@ -150,7 +198,8 @@ void stream_detach(struct http_stream *s)
 	bool owned = s->owned;
 	void (*closed)(void *ctx) = s->closed;
 	void *ctx = s->ctx;
-	buf_free(&s->waiting);
+	while (s->first)
+		drop_first(s);
 	free(s);
 	if (owned && closed)
 		closed(ctx);
