@@ -5,6 +5,7 @@
 
 #include "core/engine/engine.h"
 #include "core/when/iso.h"
+#include "daemon/retry_drop.h"
 
 void json_write_time(struct buf *out, struct wall t)
 {
@@ -60,6 +61,22 @@ void json_add_zone(struct buf *out, struct api *api, const struct sched_row *row
 		     rules.policy.default_zone ? STR("configuration") : STR("document"));
 }
 
+/* The state of a schedule that has no further time: finished if it ran, expired if not; NULL while it runs.
+ */
+static const char *state_without_times(struct api *api, uint64_t sid)
+{
+	_cleanup_(arena_free) struct arena arena = { 0 };
+	struct read_runs last;
+	struct why why;
+	struct read_filter ran = { .sid = sid,
+				   .states = 1u << RUN_PENDING | 1u << RUN_CLAIMED | 1u << RUN_RETRYING |
+					     1u << RUN_FINISHED,
+				   .limit = 1 };
+	if (read_runs(api_reader(api), &ran, &arena, &last, &why) || !last.n)
+		return "expired";
+	return last.item[0].state == RUN_FINISHED ? "finished" : NULL;
+}
+
 void json_write_schedule(struct buf *out, struct api *api, const struct read_sched *s,
 			 const struct read_hold *all, struct str blocked, const struct read_avoided *whole)
 {
@@ -69,6 +86,7 @@ void json_write_schedule(struct buf *out, struct api *api, const struct read_sch
 	 * schedule is active: its next time is the check. */
 	bool set = r->next_set_at.us && s->open && s->range.reason == REASON_GATED, open = s->open && !set;
 	bool paused = own || (enabled && !open && r->left && all->row.reason);
+	const char *over = r->after || r->next.us != INT64_MAX ? NULL : state_without_times(api, r->sid);
 	buf_add(out, STR("{\"id\":"));
 	json_write_str(out, s->id);
 	buf_addf(out, ",\"state\":\"%s\"",
@@ -76,6 +94,7 @@ void json_write_schedule(struct buf *out, struct api *api, const struct read_sch
 		 : paused       ? "paused"
 		 : open         ? reason_words[s->range.reason]
 		 : r->left == 0 ? "max_runs"
+		 : over         ? over
 		 : blocked.n    ? "blocked"
 				: "active");
 	json_add_time(out, "next", enabled && !paused && !open && !blocked.n ? r->next : WALL_NEVER);
@@ -126,6 +145,14 @@ static const char *state_of(const struct run_row *r)
 	return "finished";
 }
 
+int64_t run_lateness(const struct run_row *r)
+{
+	bool by_hand = r->kind == KIND_MANUAL || r->kind == KIND_BACKFILL;
+	bool refused = r->state == RUN_SKIPPED || r->state == RUN_MISSED;
+	int64_t late = r->claimed.us - r->due.us;
+	return by_hand || refused || late < USEC ? 0 : late / USEC;
+}
+
 void json_open_run(struct buf *out, const struct run_row *r, struct str id)
 {
 	static const char *const kinds[RUN_KINDS] = { "timer", "catch_up", "after", "backfill", "manual" };
@@ -135,17 +162,31 @@ void json_open_run(struct buf *out, const struct run_row *r, struct str id)
 	json_add_time(out, "nominal", r->nominal);
 	json_add_time(out, "due", r->due);
 	buf_addf(out, ",\"attempt\":%u,\"state\":\"%s\"", r->attempt, state_of(r));
-	buf_addf(out, r->outcome ? ",\"outcome\":\"%s\"" : ",\"outcome\":null", outcome_words[r->outcome]);
-	buf_addf(out, r->reason ? ",\"reason\":\"%s\"" : ",\"reason\":null", reason_words[r->reason]);
+	/* While a further attempt runs, the row still has the end of the one before. */
+	bool alive = r->state == RUN_CLAIMED;
+	buf_addf(out, r->outcome && !alive ? ",\"outcome\":\"%s\"" : ",\"outcome\":null",
+		 outcome_words[r->outcome]);
+	buf_addf(out, r->reason && !alive ? ",\"reason\":\"%s\"" : ",\"reason\":null",
+		 reason_words[r->reason]);
 	json_add_time(out, "claimed_at", r->claimed);
 	json_add_time(out, "started_at", r->started);
-	json_add_time(out, "ended_at", r->ended);
+	json_add_time(out, "ended_at", alive ? (struct wall){ 0 } : r->ended);
 	if (r->state == RUN_RETRYING)
 		json_add_time(out, "retry_at", r->retry_at);
-	buf_addf(out, r->exit_code >= 0 ? ",\"exit_code\":%d" : ",\"exit_code\":null", r->exit_code);
+	if (run_lateness(r))
+		buf_addf(out, ",\"late_s\":%lld", (long long)run_lateness(r));
+	buf_addf(out, r->exit_code >= 0 && !alive ? ",\"exit_code\":%d" : ",\"exit_code\":null",
+		 r->exit_code);
 	buf_addf(out, r->cost >= 0 ? ",\"cost_usd\":%.6f" : ",\"cost_usd\":null", (double)r->cost / 1e6);
 	buf_addf(out, ",\"tokens\":{\"in\":%lld,\"out\":%lld},\"missed\":%u", (long long)r->tokens_in,
 		 (long long)r->tokens_out, r->missed);
+}
+
+void json_add_superseded(struct buf *out, struct reader *reader, const struct run_row *r)
+{
+	uint64_t by = retry_superseded_by(reader, r);
+	if (by)
+		buf_addf(out, ",\"superseded_by\":\"r%llu\"", (unsigned long long)by);
 }
 
 void json_write_run(struct buf *out, const struct run_row *r, struct str id)
@@ -162,7 +203,9 @@ void json_write_runs(struct buf *out, struct reader *reader, const struct read_r
 		if (read_sched(reader, page->item[i].sid, a, &s, &why))
 			s.id = (struct str){ 0 };
 		buf_add(out, i ? STR(",") : STR(""));
-		json_write_run(out, &page->item[i], s.id);
+		json_open_run(out, &page->item[i], s.id);
+		json_add_superseded(out, reader, &page->item[i]);
+		buf_addc(out, '}');
 	}
 }
 

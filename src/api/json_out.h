@@ -13,10 +13,14 @@ void json_write_schedule(struct buf *out, struct api *api, const struct read_sch
 			 const struct read_hold *all, struct str blocked, const struct read_avoided *whole);
 /* Adds the zone in force, and whether the document names it or it is that of the configuration. */
 void json_add_zone(struct buf *out, struct api *api, const struct sched_row *row);
+/* By how many whole seconds a run of the clock or of a leader was claimed late; 0: in time. */
+int64_t run_lateness(const struct run_row *r);
 /* `id`: the id of the run's schedule. */
 void json_write_run(struct buf *out, const struct run_row *r, struct str id);
 /* The same without the last brace. */
 void json_open_run(struct buf *out, const struct run_row *r, struct str id);
+/* Adds the run that took the place of its pending retry, if there is one. */
+void json_add_superseded(struct buf *out, struct reader *reader, const struct run_row *r);
 /* Writes the items of a list of runs, and reads the ids of their schedules. */
 void json_write_runs(struct buf *out, struct reader *reader, const struct read_runs *page, struct arena *a);
 void json_write_problem(struct buf *out, const struct problem_row *p);

@@ -4,6 +4,7 @@
 #include "api/handlers/notify.h"
 #include "api/json_out.h"
 #include "core/doc/command.h"
+#include "core/schedule/retry.h"
 #include "sys/clock.h"
 
 static enum err read_change(struct api_call *call, const struct doc_env *env, const struct val *document,
@@ -187,6 +188,21 @@ static void add_agent_turn(struct api_call *call, const struct schedule_doc *d, 
 		json_add_str(out, "blocked", str_of(d->turn.blocked));
 }
 
+/* False if the delays of all retries take longer than the time between the next two occurrences: the next
+ * occurrence drops a pending retry, unless the policy for overlap lets both go on. */
+static bool retries_fit(const struct schedule_doc *d)
+{
+	struct when_walk walk = when_walk(&d->when, clock_wall());
+	struct wall nominal, first, second;
+	int64_t all = 0;
+	if (d->after.schedule.n || d->overlap == OVERLAP_ALLOW || d->overlap == OVERLAP_QUEUE_ALL ||
+	    when_walk_next(&walk, &nominal, &first) || when_walk_next(&walk, &nominal, &second))
+		return true;
+	for (unsigned n = 1; n <= d->retry.count && all * USEC < second.us - first.us; n++)
+		all += retry_delay((enum backoff)d->retry.backoff, d->retry.delay, d->retry.max_delay, n);
+	return all * USEC < second.us - first.us;
+}
+
 enum err schedule_change_write_json(struct api_call *call, struct api *api, const struct schedule_change *c,
 				    const char *result)
 {
@@ -207,6 +223,8 @@ enum err schedule_change_write_json(struct api_call *call, struct api *api, cons
 		 ",\"timeout\":%lld,\"missed_schedule_policy\":\"%s\",\"overlap\":\"%s\",\"retries\":%lld",
 		 (long long)d->timeout, missed_words[d->missed], overlap_words[d->overlap],
 		 (long long)d->retry.count);
+	if (d->retry.count)
+		buf_addf(out, ",\"retries_fit\":%s", retries_fit(d) ? "true" : "false");
 	buf_add(out, STR(",\"notified\":"));
 	notify_write_names(out, call, api, d);
 	buf_add(out, STR(",\"warnings\":["));

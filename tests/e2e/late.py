@@ -60,4 +60,67 @@ def catch_up():
         check(set(counts) <= {"done", "claimed"}, "every time runs; none is skipped or missed", counts)
 
 
-sys.exit(run_parts([catch_up], sys.argv[3:], 4))
+# --- late runs -----------------------------------------------------------------------------------------------------
+
+def after_restart(rig, id):
+    """The first run of the schedule that was claimed after a restart; the daemon's clock had jumped before."""
+    known = {r["id"] for r in rig.runs(id)}
+    return lambda: next((r for r in reversed(rig.runs(id)) if r["id"] not in known and r["state"] == "finished"), None)
+
+
+def within_the_grace():
+    with LateRig() as rig:
+        rig.cli("add", "@every 50s MISSED skip", "--id", "tick", "--", "true")
+        check(wait_until(90, lambda: by_state(rig.runs("tick")) == {"done": 1}), "it runs")
+        found = after_restart(rig, "tick")
+        rig.down_for(70)
+        run = wait_until(60, found)
+        check(run and run["kind"] == "timer" and 10 < run.get("late_s", 0) <= 60, "its record says that it ran late", run)
+        shown = rig.cli("show", run["id"]).stdout
+        check("within the grace of 60 s" in shown, "people see that it ran late within the grace", shown)
+
+
+def told_of_missed_times():
+    with LateRig() as rig:
+        rig.cli("add", "@every 10s", "--id", "tick", "--", "true")
+        check(wait_until(60, lambda: "done" in by_state(rig.runs("tick"))), "it runs")
+        found = after_restart(rig, "tick")
+        rig.down_for(600)
+        run = wait_until(60, found)
+        check(run and run["missed"] > 50, "the run that takes the place of missed times is told of them", run)
+
+
+# --- retries -------------------------------------------------------------------------------------------------------
+
+def retries_superseded():
+    with LateRig() as rig:
+        added = rig.cli("add", "@every 4s RETRY 3 fixed 7s", "--id", "tick", "--", "false")
+        check("the retries do not fit" in added.stdout + added.stderr, "add warns that the retries do not fit", added)
+        fits = rig.cli("add", "@every 1h RETRY 3 fixed 7s", "--id", "hourly", "--", "false")
+        check("the retries do not fit" not in fits.stdout + fits.stderr, "add does not warn of retries that fit", fits)
+        run = wait_until(60, lambda: next((r for r in rig.runs("tick") if r["state"] == "finished"), None))
+        runs = {r["id"]: r for r in rig.runs("tick")}
+        by = run.get("superseded_by")
+        check(by in runs and runs[by]["nominal"] > run["nominal"], "the record names the run that took its place", run)
+        check(f"superseded by {by}" in rig.cli("runs", "tick").stdout, "people see it in the list", by)
+        check(f"dropped when {by} was claimed" in rig.cli("show", run["id"]).stdout, "people see it in the record", by)
+
+
+# --- one-shots -----------------------------------------------------------------------------------------------------
+
+def state_of(rig, id):
+    return rig.ask("GET", f"/schedules/{id}")["state"]
+
+
+def one_shots():
+    with LateRig() as rig:
+        rig.cli("add", "in 2s", "--id", "soon", "--", "true")
+        rig.cli("add", "in 30m MISSED skip", "--id", "later", "--", "true")
+        check(state_of(rig, "soon") == state_of(rig, "later") == "active", "they are active before their times")
+        check(wait_until(60, lambda: state_of(rig, "soon") == "finished"), "one that ran is finished", state_of(rig, "soon"))
+        rig.down_for(3600)
+        check(wait_until(60, lambda: state_of(rig, "later") == "expired"), "one that is past is expired",
+              state_of(rig, "later"))
+
+
+sys.exit(run_parts([catch_up, within_the_grace, told_of_missed_times, retries_superseded, one_shots], sys.argv[3:], 5))

@@ -4,6 +4,7 @@
 #include "api/json_out.h"
 #include "api/masking.h"
 #include "core/schedule/reason_text.h"
+#include "core/schedule/rules.h"
 #include "runfile/outbox.h"
 #include "runfile/read.h"
 #include "runfile/tail.h"
@@ -199,6 +200,11 @@ enum err handle_get_run(struct api_call *call, struct api *api)
 		return e;
 	const char *reason = r.reason ? reason_text(reason_words[r.reason]) : NULL;
 	json_open_run(out, &r, s.id);
+	json_add_superseded(out, api_reader(api), &r);
+	if (run_lateness(&r)) {
+		const struct rules *rules = (const struct rules *)s.row.rules;
+		buf_addf(out, ",\"grace_s\":%u", rules->policy.window ? rules->policy.window : GRACE_SECONDS);
+	}
 	buf_addf(out, ",\"rev\":%u,\"attempts_not_counted\":%u,\"removed\":%s", r.rev, r.uncounted,
 		 s.dropped.us != INT64_MAX ? "true" : "false");
 	json_add_str(out, "reason_text", reason ? str_of(reason) : (struct str){ 0 });

@@ -295,6 +295,11 @@ void show_added(struct cli_call *call, const struct val *v)
 	print(call->out, "  timeout     %s s; missed: %s; overlap: %s; 1 try + %s retries\n",
 	      val_text(call->arena, v, "timeout"), val_text(call->arena, v, "missed_schedule_policy"),
 	      val_text(call->arena, v, "overlap"), val_text(call->arena, v, "retries"));
+	const struct val *fit = val_get(v, STR("retries_fit"));
+	if (fit && !fit->boolean)
+		print(call->out,
+		      "              the retries do not fit before the next occurrence, which drops "
+		      "those that are left\n");
 	print_targets(call, val_get(v, STR("notified")));
 	for (unsigned i = 0; next && next->kind == VAL_LIST && i < next->list.n; i++)
 		print(call->out, "  %s %s\n", i ? "           " : "next       ",

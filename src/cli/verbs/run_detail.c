@@ -133,6 +133,16 @@ static void print_origin(struct cli_call *call, const struct val *v)
 	print_field(call, "message", excerpt(call, v, "message"));
 }
 
+/* How late the run was taken up, and whether that is within the window or the grace; NULL: in time. */
+static const char *late_text(struct cli_call *call, const struct val *v)
+{
+	const struct val *late = val_get(v, STR("late_s")), *grace = val_get(v, STR("grace_s"));
+	if (!late || !grace)
+		return NULL;
+	return arena_printf(call->arena, "%lld s, %s the grace of %lld s", (long long)late->integer,
+			    late->integer <= grace->integer ? "within" : "beyond", (long long)grace->integer);
+}
+
 void show_run(struct cli_call *call, const struct val *v)
 {
 	struct arena *a = call->arena;
@@ -154,6 +164,7 @@ void show_run(struct cli_call *call, const struct val *v)
 	print_field(call, "nominal", cli_time(call, nominal));
 	if (due && nominal && strcmp(due, nominal) != 0)
 		print_field(call, "due", cli_time(call, due));
+	print_field(call, "late", late_text(call, v));
 	print_field(call, "started", cli_time(call, val_text(a, v, "started_at")));
 	print_field(call, "ended", cli_time(call, val_text(a, v, "ended_at")));
 	print_field(call, "took", seconds_text(call, v));
@@ -161,6 +172,9 @@ void show_run(struct cli_call *call, const struct val *v)
 		    limited && strcmp(limited, "0") != 0
 			    ? arena_printf(a, "%s, %s not counted", val_text(a, v, "attempt"), limited)
 			    : val_text(a, v, "attempt"));
+	if (val_get(v, STR("superseded_by")))
+		print_field(call, "retries",
+			    arena_printf(a, "dropped when %s was claimed", val_text(a, v, "superseded_by")));
 	print_field(call, "retry at", cli_time(call, val_text(a, v, "retry_at")));
 	if (!signal_text(call, v)) /* after a signal, the exit code only repeats the number of the signal, as
 				      in shells */

@@ -19,6 +19,9 @@ void print_runs(struct cli_call *call, const struct val *list)
 			   *reason = val_text(call->arena, r, "reason");
 		if (outcome && reason)
 			outcome = arena_printf(call->arena, "%s/%s", outcome, reason);
+		const char *by = val_text(call->arena, r, "superseded_by");
+		if (outcome && by)
+			outcome = arena_printf(call->arena, "%s, superseded by %s", outcome, by);
 		table_row(&t, (const char *[]){ val_text(call->arena, r, "id"),
 						val_text(call->arena, r, "schedule"),
 						cli_time(call, val_text(call->arena, r, "nominal")),

@@ -37,6 +37,8 @@ void message_write_outcome(const struct run_row *r, struct buf *out)
 		buf_addf(out, " (%s)", reason_words[r->reason]);
 	if (r->attempt > 1)
 		buf_addf(out, " after %u attempts", r->attempt);
+	if (r->state == RUN_FINISHED && r->retry_at.us)
+		buf_addf(out, ", its retries were dropped");
 }
 
 void message_write_hint(const struct run_row *r, struct buf *out)
