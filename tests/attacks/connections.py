@@ -13,7 +13,9 @@ from checks import check  # noqa: E402
 from rig import Rig, run_parts, wait_until  # noqa: E402
 
 ROTA = os.path.abspath(sys.argv[1])
-GROWTH = 16 << 20  # bytes; each follower with a copy of its own would take more
+GROWTH = 24 << 20  # bytes; with a copy for each follower it was 34 MiB
+with open(ROTA, "rb") as program:
+    SANITIZED = b"__asan_init" in program.read()  # freed memory is kept for a while
 
 # Within a run: opens connections, sends half of a request on each, and keeps them until a file exists.
 FLOOD = """
@@ -98,7 +100,7 @@ def followers():
         for i in range(2500):
             rig.ask("POST", "/schedules/a/pause", {"note": "x" * 400 + str(i)})
         grown = memory_of(rig.daemon.pid) - before
-        check(grown < GROWTH, f"the daemon has grown by {grown >> 10} KiB")
+        check(grown < GROWTH or SANITIZED, f"the daemon has grown by {grown >> 10} KiB")
         check(rig.cli("status").returncode == 0, "a person is served")
         for s in open_now:
             s.close()
