@@ -290,3 +290,52 @@ TEST(open_runs_of_the_copy_are_adopted)
 		CHECK_INT(r->run.state, RUN_RETRYING);
 	free_engine(e);
 }
+
+/* --- several nodes --- */
+
+/* A run that another node holds is not probed; its end is reported by that node. */
+TEST(runs_held_elsewhere_are_not_probed)
+{
+	struct engine *e = engine_with();
+	struct load_item item = { .kind = LOAD_RUN };
+	load_sched(e, 1, 0, MISSED_SKIP, AT(60));
+	item.run = (struct run_row){
+		.run = 3, .sid = 1, .rev = 1, .state = RUN_CLAIMED, .attempt = 1, .node = 2, .started = AT(-5)
+	};
+	engine_load(e, &item);
+	load_done(e, (struct wall){ 0 }, 0);
+	step(e, &(struct event){ .kind = EV_LOADED }, AT(0));
+	CHECK_INT(fx.runners, 0);
+	CHECK_INT(engine_counts(e).elsewhere, 1);
+	CHECK_INT(engine_counts(e).slots_used, 0); /* it uses a slot of the other node */
+	struct command stop = { .tag = 9, .kind = CMD_STOP, .run = 3 };
+	step(e, &(struct event){ .kind = EV_COMMAND, .command = &stop }, AT(1));
+	CHECK_INT(fx.runners, 0); /* not killed from here */
+	report_run(e, 3, 1, RN_EXIT, AT(2));
+	const struct st_req *r = find_request(1, 3);
+	if (CHECK(r != NULL))
+		CHECK(r->op == ST_FINISH && r->run.node == 2 && r->run.state == RUN_FINISHED);
+	free_engine(e);
+}
+
+/* After a fenced answer the engine knows nothing of the part, and asks nothing more. */
+TEST(a_fenced_part_is_forgotten)
+{
+	struct engine *e = engine_with();
+	load_sched(e, 1, 0, MISSED_SKIP, AT(0));
+	load_done(e, (struct wall){ 0 }, 0);
+	step(e, &(struct event){ .kind = EV_LOADED }, AT(0));
+	step(e, &(struct event){ .kind = EV_TICK }, AT(1));
+	if (!CHECK(fx.stores == 1 && fx.store[0].op == ST_OCC))
+		return;
+	struct st_ack ack = { .tag = fx.store[0].tag, .op = ST_OCC, .res = ST_FENCED };
+	step(e, &(struct event){ .kind = EV_ACK, .ack = &ack }, AT(1));
+	CHECK(fx.stores == 0 && fx.runners == 0);
+	CHECK(engine_counts(e).schedules == 0 && engine_counts(e).runs == 0);
+	step(e, &(struct event){ .kind = EV_TICK }, AT(1000));
+	CHECK(fx.stores == 0 && fx.runners == 0);
+	struct command run = { .tag = 9, .kind = CMD_RUN, .sid = 1 };
+	step(e, &(struct event){ .kind = EV_COMMAND, .command = &run }, AT(1001));
+	CHECK(fx.stores == 0 && fx.replies == 1 && fx.reply[0].code == REPLY_BUSY);
+	free_engine(e);
+}
