@@ -24,6 +24,7 @@ MAY_OPEN = {
     "http/listen.c": (1, "the directory of the socket"),
     "exec/lineage.c": (2, "/proc"),
     "exec/rundir.c": (1, "/proc"),
+    "exec/secret.c": (1, "files of secrets, to see whether they can be opened"),
     "sys/procs.c": (3, "/proc"),
     "sys/thread.c": (1, "/proc"),
     "shim/agent.c": (1, "/proc"),

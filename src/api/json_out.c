@@ -55,7 +55,7 @@ static void add_source(struct buf *out, struct str from)
 void json_add_zone(struct buf *out, struct api *api, const struct sched_row *row)
 {
 	struct rules rules;
-	memcpy(&rules, row->rules, sizeof rules);
+	rules_read(row, &rules);
 	json_add_str(out, "timezone", intern_zone(daemon_intern(api_daemon(api)), rules.policy.zone));
 	json_add_str(out, "timezone_from",
 		     rules.policy.default_zone ? STR("configuration") : STR("document"));

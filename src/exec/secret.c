@@ -1,7 +1,11 @@
 /* Finds the files and commands of secrets in the configuration. */
 #include "exec/secret.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum err secret_path(const struct config_secret *s, struct arena *a, const char **ret, struct why *why)
 {
@@ -48,6 +52,27 @@ static enum err find_secret(const struct secret_list *all, struct str name, cons
 		       "secret %.*s: the configuration has no secret of that name; add it to `secrets:` in "
 		       "rota.yaml",
 		       STR_SHORT(name));
+}
+
+enum err secret_check(const struct secret_list *all, struct str name, struct arena *a, struct why *why)
+{
+	const struct config_secret *s;
+	const char *path = NULL;
+	struct stat st = { 0 };
+	enum err e = find_secret(all, name, &s, why);
+	if (!e)
+		e = secret_path(s, a, &path, why);
+	if (e || !path)
+		return e;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return why_set(why, E_INPUT, WHY_NOWHERE, "secret %.*s: %s: %s", STR_SHORT(name), path,
+			       strerror(errno));
+	bool regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+	close(fd);
+	return regular ? OK
+		       : why_set(why, E_INPUT, WHY_NOWHERE, "secret %.*s: %s is not a regular file",
+				 STR_SHORT(name), path);
 }
 
 enum err secret_fill(const struct secret_list *all, const struct str *name, unsigned names, struct arena *a,

@@ -13,3 +13,7 @@ must_check enum err secret_fill(const struct secret_list *all, const struct str 
  */
 must_check enum err secret_path(const struct config_secret *s, struct arena *a, const char **ret,
 				struct why *why);
+/* Whether a run could fetch the secret now: its file can be opened. Commands are not run. E_INPUT: it could
+ * not; `why` says why. */
+must_check enum err secret_check(const struct secret_list *all, struct str name, struct arena *a,
+				 struct why *why);

@@ -55,6 +55,10 @@ typedef enum err read_id_fn(struct reader *r, uint64_t sid, struct arena *a, str
 /* The document that the schedule had at this rev. */
 typedef enum err read_document_of_fn(struct reader *r, uint64_t sid, uint32_t rev, struct arena *a,
 				     struct str *ret, struct why *why);
+/* The document that was in force at this time: that of the oldest version that was replaced at or after it,
+ * else the current one. */
+typedef enum err read_document_at_fn(struct reader *r, uint64_t sid, struct wall at, struct arena *a,
+				     struct str *ret, struct why *why);
 /* The last removed schedule that had this id. */
 typedef enum err read_sched_removed_fn(struct reader *r, struct str id, struct arena *a,
 				       struct read_sched *ret, struct why *why);
@@ -326,6 +330,7 @@ struct read_ops {
 	must_check read_sched_fn *sched;
 	must_check read_id_fn *id;
 	must_check read_document_of_fn *document_of;
+	must_check read_document_at_fn *document_at;
 	must_check read_sched_removed_fn *sched_removed;
 	must_check read_sched_named_fn *sched_named;
 	must_check read_scheds_fn *scheds;
@@ -363,6 +368,7 @@ struct read_ops {
 #define read_sched(r, ...)          ((r)->ops->sched((r), __VA_ARGS__))
 #define read_id(r, ...)             ((r)->ops->id((r), __VA_ARGS__))
 #define read_document_of(r, ...)    ((r)->ops->document_of((r), __VA_ARGS__))
+#define read_document_at(r, ...)    ((r)->ops->document_at((r), __VA_ARGS__))
 #define read_sched_removed(r, ...)  ((r)->ops->sched_removed((r), __VA_ARGS__))
 #define read_sched_named(r, ...)    ((r)->ops->sched_named((r), __VA_ARGS__))
 #define read_scheds(r, ...)         ((r)->ops->scheds((r), __VA_ARGS__))

@@ -8,10 +8,11 @@ import os
 import sqlite3
 import sys
 import time
+from datetime import datetime, timezone
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from checks import check, finish  # noqa: E402
-from rig import Rig  # noqa: E402
+from rig import Rig, wait_until  # noqa: E402
 
 # The numbers of core/model.h. They are stored, so they never change.
 SKIPPED = {1: "paused", 2: "blocked", 3: "not_started", 4: "expired", 5: "max_runs", 6: "excluded", 7: "active_hours",
@@ -78,7 +79,7 @@ def insert_reasons(path, start):
     return wanted, at
 
 
-def main():
+def check_reasons():
     rig = Rig(sys.argv[1])
     try:
         check(rig.start(), "the daemon starts", rig.log_text())
@@ -108,6 +109,84 @@ def main():
         check((code := rig.stop()) == 0, f"the daemon's exit code: {code}", rig.log_text()[-500:])
     finally:
         rig.close()
+
+
+def wait_past(second):
+    while time.time() <= second + 0.5:
+        time.sleep(0.1)
+
+
+def check_edited():
+    """After an edit of the when, `why` of a time before it is answered by the records and by the version in force then."""
+    with Rig(sys.argv[1]) as rig:
+        check(rig.start(), "the daemon starts", rig.log_text())
+        check(rig.cli("add", "@every 2s", "--id", "even", "--", "true").returncode == 0, "add")
+        ran = wait_until(30, lambda: rig.rows("SELECT nominal FROM run WHERE state = 3 LIMIT 1"))[0]["nominal"] // USEC
+        check(rig.cli("pause", "even").returncode == 0, "pause")
+        paused = int(time.time()) // 2 * 2 + 2
+        wait_past(paused + 4)  # three times are skipped
+        check(rig.cli("resume", "even").returncode == 0, "resume")
+        check(rig.cli("edit", "even", "--when", "0 0 1 1 *").returncode == 0, "edit")
+        check(rig.cli("edit", "even", "--when", "0 0 2 1 *").returncode == 0, "a second edit")
+        for when in ("an expression", "following another schedule"):
+            got, _ = why(rig, "even", ran)
+            check(got.get("answer") == "run" and got["run"]["state"] == "finished", f"a run before the edit, now {when}", got)
+            for at in (paused, paused + 2, paused + 4):
+                got, _ = why(rig, "even", at)
+                check((got.get("answer"), got.get("disposition"), got.get("reason")) == ("refused", "skipped", "paused"),
+                      f"a time of a range before the edit, now {when}", got)
+            got, _ = why(rig, "even", paused + 1)
+            check(got.get("answer") == "no_time" and got["before"] and got["after"], f"not a time then, now {when}", got)
+            if when == "an expression":
+                check(rig.cli("add", "0 0 1 1 *", "--id", "leader", "--tz", "UTC", "--", "true").returncode == 0, "add")
+                rig.add({"id": "even", "after": {"schedule": "leader"}, "action": {"type": "command", "command": "true"}}, True)
+        got, _ = why(rig, "leader", int(datetime(2099, 1, 1, tzinfo=timezone.utc).timestamp()))
+        check(got.get("answer") == "will_run", "a future time is answered by the present version", got)
+
+
+def check_forecast():
+    """A time that has not come is answered by what would happen now: to its condition, and to its secrets."""
+    with Rig(sys.argv[1]) as rig:
+        key = os.path.join(rig.dir, "key")
+        with open(os.path.join(rig.dir, "rota.yaml"), "w") as f:
+            json.dump({"secrets": {"API_KEY": {"file": key}}}, f)
+        rig.env["ROTA_CONFIG"] = os.path.join(rig.dir, "rota.yaml")
+        check(rig.start(), "the daemon starts", rig.log_text())
+        file = os.path.join(rig.dir, "agents.json")
+        with open(file, "w") as f:
+            json.dump({"agents": [{"name": name, "prompt": "x", "command": "true", "secrets": [secret]}
+                                  for name, secret in (("keyed", "API_KEY"), ("lost", "OTHER"))],
+                       "schedules": [{"id": i, "expression": "0 0 1 1 *", "timezone": "UTC", "agent": i,
+                                      "action": {"type": "agent_turn", "message": "x"}} for i in ("keyed", "lost")]}, f)
+        r = rig.cli("apply", "-f", file)
+        check(r.returncode == 0, "apply", r)
+        check(rig.cli("add", "0 0 1 1 * IF agent.ready || user.ready", "--tz", "UTC", "--id", "if", "--agent",
+                      "keyed", "--", "true").returncode == 0, "add")
+        at = int(datetime(2099, 1, 1, tzinfo=timezone.utc).timestamp())
+        got, shown = why(rig, "if", at)
+        check(got.get("answer") == "will_run_if" and got["condition"]["holds"] is False and got["condition"]["error"],
+              "a condition that has no value", got)
+        check("only if its condition holds" in shown and "agent.ready" in shown, "a condition that has no value", shown)
+        for value, answer in (("true", "will_run"), ("false", "will_run_if")):
+            for owner, ready in ((("--agent", "keyed"), value), (("--user",), "false")):
+                r = rig.cli("state", "set", "ready", ready, *owner)
+                check(r.returncode == 0, "state set", r)
+            got, shown = why(rig, "if", at)
+            check((got.get("answer"), got["condition"]["holds"]) == (answer, value == "true"), f"the condition is {value}", got)
+        for name, word in (("keyed", "No such file"), ("lost", "no secret of that name")):
+            got, shown = why(rig, name, at)
+            check(got.get("answer") == "will_fail" and word in got.get("detail", "") and word in shown, f"a secret of {name}", got)
+        with open(key, "w") as f:
+            f.write("x")
+        os.chmod(key, 0o600)
+        got, _ = why(rig, "keyed", at)
+        check(got.get("answer") == "will_run" and "detail" not in got, "the secret is there", got)
+
+
+def main():
+    check_reasons()
+    check_edited()
+    check_forecast()
     return finish()
 
 

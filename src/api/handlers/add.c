@@ -144,7 +144,7 @@ static struct str zone_for_edit(struct api *api, const struct read_sched *old, c
 {
 	const struct val *given = val_get(patch, STR("timezone"));
 	struct rules rules;
-	memcpy(&rules, old->row.rules, sizeof rules);
+	rules_read(&old->row, &rules);
 	return given && given->kind == VAL_STR
 		       ? given->str
 		       : intern_zone(daemon_intern(api_daemon(api)), rules.policy.zone);

@@ -2,6 +2,7 @@
 #include "api/handlers/handlers.h"
 
 #include "api/documents.h"
+#include "api/forecast.h"
 #include "api/json_out.h"
 #include "core/schedule/reason_text.h"
 #include "core/schedule/why.h"
@@ -11,12 +12,56 @@
 
 /* --- which time --- */
 
-/* A schedule with its own zone, and the machine's zone, in which tables show times. */
+/* A schedule as it was at the time in question: its rules and its zone, and the machine's zone, in which
+ * tables show times. */
 struct schedule_times {
-	const struct sched_row *row;
+	struct sched_row *row; /* a copy; `after` is that of the version in force then */
+	uint64_t after;        /* that of the present version */
 	struct rules rules;
 	const struct zone *zone, *machine_zone;
 };
+
+/* Finds the zone by its name among the call's zone files. The zones in the engine's tables are not used,
+ * because the engine may free them meanwhile. */
+static const struct zone *find_zone(struct api_call *call, struct api *api, unsigned number)
+{
+	const struct zone_source *zones = zoneinfo_source(call->zones);
+	const struct zone *z = zones->find(zones->self, intern_zone(daemon_intern(api_daemon(api)), number));
+	return z ? z : zones->find(zones->self, STR("UTC"));
+}
+
+static void use_present_version(struct api_call *call, struct api *api, struct schedule_times *t)
+{
+	rules_read(t->row, &t->rules);
+	t->zone = find_zone(call, api, t->rules.policy.zone);
+	t->row->after = t->after;
+}
+
+/* Uses the times of the version that was in force at `at`: records of that time are about them, not about the
+ * present ones. A document that cannot be read any more leaves the present times in use. */
+static enum err use_version_at(struct api_call *call, struct api *api, struct schedule_times *t,
+			       struct wall at)
+{
+	struct str text;
+	struct schedule_doc doc;
+	struct why why;
+	use_present_version(call, api, t);
+	if (at.us > t->row->changed.us)
+		return OK;
+	struct api_call quiet = *call;
+	quiet.why = &why;
+	enum err e = read_document_at(api_reader(api), t->row->sid, at, call->arena, &text, &why);
+	if (!e)
+		e = document_read_stored(&quiet, api, text, &doc);
+	if (e)
+		return e == E_NOMEM ? e : OK;
+	t->row->after = doc.after.schedule.n ? t->row->sid : 0; /* only whether there is one is of interest */
+	if (!doc.after.schedule.n) {
+		t->rules.when = doc.when.rule;
+		t->zone = doc.when.zone;
+	}
+	return OK;
+}
 
 static bool is_nominal(const struct schedule_times *t, struct wall at)
 {
@@ -64,7 +109,8 @@ static struct str add_date(struct api_call *call, const struct schedule_times *t
 	return whole ? str_of(whole) : text;
 }
 
-static enum err read_time(struct api_call *call, const struct schedule_times *t, struct wall *ret)
+/* Also sets `t` to the version that was in force then. */
+static enum err read_time(struct api_call *call, struct api *api, struct schedule_times *t, struct wall *ret)
 {
 	const struct arg *arg = op_arg(&call->args, "time");
 	struct iso i;
@@ -86,8 +132,11 @@ static enum err read_time(struct api_call *call, const struct schedule_times *t,
 			call->why, e, WHY_NOWHERE,
 			"'%.*s' is not a time; allowed are 2026-11-16T08:30, 2026-11-16, 08:30 and now",
 			STR_SHORT(arg->text));
+	e = use_version_at(call, api, t, wall_of(iso_utc(&i, t->machine_zone, NULL)));
+	if (e)
+		return e;
 	*ret = i.has_offset ? wall_of(iso_utc(&i, t->zone, NULL)) : resolve_local_time(t, &i);
-	return OK;
+	return use_version_at(call, api, t, *ret);
 }
 
 /* --- the answer --- */
@@ -119,12 +168,32 @@ static enum err read_holds_of(struct api_call *call, struct api *api, const stru
 	return e;
 }
 
-static void write_why(struct api_call *call, const struct why_facts *f, const struct why_answer *a,
-		      const struct read_sched *s, struct str detail)
+static void write_condition(struct buf *out, const struct forecast *f)
 {
-	static const char *const kinds[WHY_KINDS] = { "run",          "refused", "will_run", "will_not_run",
-						      "about_to_run", "before",  "pruned",   "no_time",
-						      "follows",      "removed" };
+	if (!f->has_condition)
+		return;
+	buf_addf(out, ",\"condition\":{\"holds\":%s", f->holds ? "true" : "false");
+	json_add_str(out, "text", f->condition);
+	if (f->error.n)
+		json_add_str(out, "error", f->error);
+	buf_addc(out, '}');
+}
+
+static void write_why(struct api_call *call, const struct why_facts *f, const struct why_answer *a,
+		      const struct forecast *forecast, const struct read_sched *s, struct str detail)
+{
+	static const char *const kinds[WHY_KINDS] = { [WHY_RUN] = "run",
+						      [WHY_REFUSED] = "refused",
+						      [WHY_WILL_RUN] = "will_run",
+						      [WHY_IF] = "will_run_if",
+						      [WHY_WILL_FAIL] = "will_fail",
+						      [WHY_WILL_NOT] = "will_not_run",
+						      [WHY_WAITS] = "about_to_run",
+						      [WHY_BEFORE] = "before",
+						      [WHY_PRUNED] = "pruned",
+						      [WHY_NO_TIME] = "no_time",
+						      [WHY_FOLLOWS] = "follows",
+						      [WHY_REMOVED] = "removed" };
 	struct buf *out = &call->answer;
 	bool has_reason = a->kind == WHY_REFUSED || (a->kind == WHY_WILL_NOT && a->reason);
 	buf_addf(out, "{\"answer\":\"%s\"", kinds[a->kind]);
@@ -144,6 +213,7 @@ static void write_why(struct api_call *call, const struct why_facts *f, const st
 		json_add_str(out, "note", s->note);
 	if (detail.n)
 		json_add_str(out, "detail", detail);
+	write_condition(out, forecast);
 	if (f->removed)
 		json_add_time(out, "removed", s->dropped);
 	if (has_reason && (a->reason == REASON_RATE_LIMITED || a->reason == REASON_BLOCKED) &&
@@ -165,13 +235,44 @@ static void write_why(struct api_call *call, const struct why_facts *f, const st
 	buf_addc(out, '}');
 }
 
-/* Finds the zone by its name among the call's zone files. The zones in the engine's tables are not used,
- * because the engine may free them meanwhile. */
-static const struct zone *find_zone(struct api_call *call, struct api *api, unsigned number)
+/* Reads the records of the time, also if `t` is the due time of a nominal time. */
+static enum err read_records(struct api_call *call, struct api *api, const struct schedule_times *times,
+			     struct wall t, struct read_why *ret)
 {
-	const struct zone_source *zones = zoneinfo_source(call->zones);
-	const struct zone *z = zones->find(zones->self, intern_zone(daemon_intern(api_daemon(api)), number));
-	return z ? z : zones->find(zones->self, STR("UTC"));
+	struct wall nominal = t;
+	enum err e = read_why(api_reader(api), times->row->sid, t, ret, call->why);
+	if (e || ret->has_run || times->row->after)
+		return e;
+	bool other = why_nominal(&times->rules, times->zone, t, &nominal) && nominal.us != t.us;
+	return other ? read_why(api_reader(api), times->row->sid, nominal, ret, call->why) : OK;
+}
+
+/* Answers about `t`. A time that would run is looked at once more, as if it was due now. */
+static enum err answer_why(struct api_call *call, struct api *api, struct why_facts *facts,
+			   const struct read_sched *s, struct wall t, struct forecast *forecast,
+			   struct why_answer *ret)
+{
+	struct why_answer a = why_at(facts, t);
+	*forecast = (struct forecast){ 0 };
+	enum err e = a.kind == WHY_WILL_RUN ? forecast_run(call, api, s, a.nominal, forecast) : OK;
+	if (e)
+		return e;
+	facts->condition_false = forecast->has_condition && !forecast->holds;
+	facts->would_fail = forecast->missing.n;
+	*ret = why_at(facts, t);
+	return OK;
+}
+
+/* After the last change the times are those of the present version. */
+static void set_nearest_after(struct api_call *call, struct api *api, struct schedule_times *times,
+			      struct why_answer *a)
+{
+	struct wall changed = times->row->changed;
+	if (a->after.us <= changed.us || a->nominal.us > changed.us)
+		return;
+	use_present_version(call, api, times);
+	if (times->after || rule_next(&times->rules.when, times->zone, changed, &a->after) != OK)
+		a->after = WALL_NEVER;
 }
 
 enum err handle_why(struct api_call *call, struct api *api)
@@ -180,24 +281,23 @@ enum err handle_why(struct api_call *call, struct api *api)
 	struct read_sched s;
 	struct read_why records;
 	struct engine_config tables;
-	struct wall t, nominal;
+	struct forecast forecast;
+	struct why_answer a = { 0 };
+	struct wall t;
+	struct str blocked = { 0 };
 	enum err e = api_find_schedule_or_removed(call, api, op_arg(&call->args, "schedule")->text, &s);
 	if (e)
 		return e;
 	intern_tables(daemon_intern(api_daemon(api)), &tables);
 	struct schedule_times times = { .row = &s.row,
+					.after = s.row.after,
 					.machine_zone =
 						zones->find(zones->self, zoneinfo_local(call->zones)) };
-	rules_read(&s.row, &times.rules);
-	times.zone = find_zone(call, api, times.rules.policy.zone);
+	use_present_version(call, api, &times);
 	times.machine_zone = times.machine_zone ? times.machine_zone : times.zone;
-	e = read_time(call, &times, &t);
-	if (!e) {
-		nominal = t;
-		if (!s.row.after && !why_nominal(&times.rules, times.zone, t, &nominal))
-			nominal = t;
-		e = read_why(api_reader(api), s.row.sid, nominal, &records, call->why);
-	}
+	e = read_time(call, api, &times, &t);
+	if (!e)
+		e = read_records(call, api, &times, t, &records);
 	if (e)
 		return e;
 	const struct rules *rules = &times.rules;
@@ -216,19 +316,18 @@ enum err handle_why(struct api_call *call, struct api *api)
 		.now = clock_wall()
 	};
 	e = read_holds_of(call, api, &rules->policy, &s, &facts);
-	if (e)
-		return e;
-	struct str detail = { 0 }, blocked;
-	e = schedule_blocked(call, api, &s, &blocked);
+	if (!e)
+		e = schedule_blocked(call, api, &s, &blocked);
 	if (e)
 		return e;
 	facts.blocked = blocked.n && !facts.removed;
-	struct why_answer a = why_at(&facts, t);
-	if (facts.record)
+	e = answer_why(call, api, &facts, &s, t, &forecast, &a);
+	struct str detail = a.kind == WHY_WILL_NOT && a.reason == REASON_BLOCKED ? blocked : forecast.missing;
+	if (!e && facts.record)
 		e = api_run_detail(call, api, facts.record, &detail);
-	else if (a.kind == WHY_WILL_NOT && a.reason == REASON_BLOCKED)
-		detail = blocked;
-	if (!e)
-		write_why(call, &facts, &a, &s, detail);
-	return e;
+	if (e)
+		return e;
+	set_nearest_after(call, api, &times, &a);
+	write_why(call, &facts, &a, &forecast, &s, detail);
+	return OK;
 }

@@ -12,6 +12,8 @@ static const struct {
 	{ "run", "it ran" },
 	{ "refused", "it did not run" },
 	{ "will_run", "it will run" },
+	{ "will_run_if", "it will run only if its condition holds then; now it does not" },
+	{ "will_fail", "it will run and fail unless something changes" },
 	{ "will_not_run", "it will not run unless something changes" },
 	{ "about_to_run", "it is due and about to run" },
 	{ "before", "the schedule was changed at or after that time, so it has no run then" },
@@ -20,6 +22,23 @@ static const struct {
 	{ "follows", "it has no due times: it runs after another schedule" },
 	{ "removed", "the schedule was removed, and there is no record for that time" },
 };
+
+/* The condition of a time that has not come: whether it holds now. */
+static void print_condition(struct cli_call *call, const struct val *v)
+{
+	const struct val *condition = val_get(v, STR("condition"));
+	if (!condition)
+		return;
+	print(call->out, "  condition, now %s: ", val_is_true(condition, "holds") ? "true" : "false");
+	print_text(call->out, val_get(condition, STR("text"))->str);
+	print(call->out, "\n");
+	const struct val *error = val_get(condition, STR("error"));
+	if (error) {
+		print(call->out, "  ");
+		print_text(call->out, error->str);
+		print(call->out, "\n");
+	}
+}
 
 static const char *answer_text(const char *word)
 {
@@ -57,6 +76,7 @@ void show_why(struct cli_call *call, const struct val *v)
 		print_indented(call->out, val_get(v, STR("detail"))->str, 4);
 		print(call->out, "\n");
 	}
+	print_condition(call, v);
 	print_note(call, v);
 	if (removed)
 		print(call->out, "  removed: %s\n", removed);

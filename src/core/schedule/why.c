@@ -120,7 +120,10 @@ struct why_answer why_at(const struct why_facts *f, struct wall t)
 	} else {
 		a.reason = expected_refusal(f, a.nominal);
 		a.state = a.reason == REASON_RATE_LIMITED ? RUN_MISSED : RUN_SKIPPED;
-		a.kind = a.reason || !f->enabled ? WHY_WILL_NOT : WHY_WILL_RUN;
+		a.kind = a.reason || !f->enabled ? WHY_WILL_NOT
+			 : f->condition_false    ? WHY_IF
+			 : f->would_fail         ? WHY_WILL_FAIL
+						 : WHY_WILL_RUN;
 	}
 	return a;
 }

@@ -12,15 +12,19 @@ struct why_facts {
 	const struct range_row *range; /* that contains the time; NULL: none */
 	bool enabled, paused, removed; /* the present state of the schedule */
 	bool blocked;                  /* its document needs something that does not exist */
+	bool condition_false;          /* its condition does not hold now */
+	bool would_fail;               /* a run could not succeed now: a secret is missing */
 	enum reason held;              /* why its agent or account is held; REASON_NONE: it is not */
 	struct wall held_until;
 	struct wall now;
 };
 
 enum why_kind {
-	WHY_RUN,      /* there is a run: see `record` */
-	WHY_REFUSED,  /* it was skipped or missed: see state and reason */
-	WHY_WILL_RUN, /* it is in the future, and in the present state it will run */
+	WHY_RUN,       /* there is a run: see `record` */
+	WHY_REFUSED,   /* it was skipped or missed: see state and reason */
+	WHY_WILL_RUN,  /* it is in the future, and in the present state it will run */
+	WHY_IF,        /* the same, but only if its condition holds then; now it does not */
+	WHY_WILL_FAIL, /* it is in the future, and in the present state its run will fail */
 	WHY_WILL_NOT, /* it is in the future, and in the present state it will be refused: state and reason */
 	WHY_WAITS,    /* it is due, but not recorded yet */
 	WHY_BEFORE,   /* it is at or before the instant the schedule was created, changed or resumed */

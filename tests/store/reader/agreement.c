@@ -136,6 +136,15 @@ static unsigned ask_document(struct scene *s, const struct question *q, struct b
 	return found;
 }
 
+static unsigned ask_document_at(struct scene *s, const struct question *q, struct buf *out)
+{
+	struct str text;
+	bool found = answered(s, read_document_at(s->r, q->sid, q->at, &s->a, &text, &s->why), out);
+	if (found)
+		TEXTS(out, text);
+	return found;
+}
+
 static unsigned ask_removed(struct scene *s, const struct question *q, struct buf *out)
 {
 	struct read_sched x;
@@ -523,6 +532,7 @@ static const struct {
 	{ "sched", ask_sched, 10 },
 	{ "id", ask_id, 5 },
 	{ "document_of", ask_document, 10 },
+	{ "document_at", ask_document_at, 10 },
 	{ "sched_removed", ask_removed, 10 },
 	{ "sched_named", ask_named, 10 },
 	{ "scheds", ask_scheds, 2 },

@@ -67,6 +67,20 @@ TEST(blocked_schedule_will_not_run)
 	tear_down(&f);
 }
 
+TEST(present_state_of_a_future_run)
+{
+	struct fixture f;
+	set_up(&f);
+	f.facts.would_fail = true;
+	CHECK(why_at(&f.facts, T(9, 10)).kind == WHY_WILL_FAIL);
+	f.facts.condition_false = true;
+	CHECK(why_at(&f.facts, T(9, 10)).kind == WHY_IF);
+	/* A refusal that needs no evaluation comes first. */
+	f.facts.paused = true;
+	CHECK(why_at(&f.facts, T(9, 10)).kind == WHY_WILL_NOT);
+	tear_down(&f);
+}
+
 TEST(range_decides)
 {
 	struct fixture f;

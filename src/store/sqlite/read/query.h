@@ -27,6 +27,7 @@ static inline struct sqlite_reader *sqlite_reader_of(struct reader *r)
 read_sched_fn sqlite_read_sched;
 read_id_fn sqlite_read_id;
 read_document_of_fn sqlite_read_document_of;
+read_document_at_fn sqlite_read_document_at;
 read_sched_removed_fn sqlite_read_sched_removed;
 read_sched_named_fn sqlite_read_sched_named;
 read_scheds_fn sqlite_read_scheds;

@@ -51,6 +51,7 @@ static const struct read_ops operations = {
 	.sched = sqlite_read_sched,
 	.id = sqlite_read_id,
 	.document_of = sqlite_read_document_of,
+	.document_at = sqlite_read_document_at,
 	.sched_removed = sqlite_read_sched_removed,
 	.sched_named = sqlite_read_sched_named,
 	.scheds = sqlite_read_scheds,

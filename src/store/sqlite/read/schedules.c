@@ -68,6 +68,18 @@ int query_document(struct sqlite_reader *r, uint64_t sid, uint32_t rev, struct a
 	return query_first_text(s, a, ret);
 }
 
+/* Ends the reading of a document, which `rc` is the result of. */
+static enum err end_document(struct sqlite_reader *r, int rc, struct str found, struct str *ret,
+			     struct why *why)
+{
+	enum err e = reader_end(r, rc, why);
+	if (e == OK && !found.p)
+		return why_set(why, E_NOTFOUND, WHY_NOWHERE, "there is no such document");
+	if (e == OK)
+		*ret = found;
+	return e;
+}
+
 enum err sqlite_read_document_of(struct reader *reader, uint64_t sid, uint32_t rev, struct arena *a,
 				 struct str *ret, struct why *why)
 {
@@ -76,12 +88,21 @@ enum err sqlite_read_document_of(struct reader *reader, uint64_t sid, uint32_t r
 	int rc = reader_begin(r);
 	if (rc == SQLITE_OK)
 		rc = query_document(r, sid, rev, a, &found);
-	enum err e = reader_end(r, rc, why);
-	if (e == OK && !found.p)
-		return why_set(why, E_NOTFOUND, WHY_NOWHERE, "there is no such document");
-	if (e == OK)
-		*ret = found;
-	return e;
+	return end_document(r, rc, found, ret, why);
+}
+
+enum err sqlite_read_document_at(struct reader *reader, uint64_t sid, struct wall at, struct arena *a,
+				 struct str *ret, struct why *why)
+{
+	struct sqlite_reader *r = sqlite_reader_of(reader);
+	sqlite3_stmt *s = r->stmt[READ_DOCUMENT_AT];
+	struct str found = { 0 };
+	int rc = reader_begin(r);
+	if (rc == SQLITE_OK) {
+		DB_BIND(s, (int64_t)sid, at.us);
+		rc = query_first_text(s, a, &found);
+	}
+	return end_document(r, rc, found, ret, why);
 }
 
 enum err sqlite_read_sched_removed(struct reader *reader, struct str id, struct arena *a,

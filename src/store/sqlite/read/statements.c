@@ -50,6 +50,10 @@ static const char *const text[] = {
 	   there is none, the current document. */
 	[READ_DOCUMENT] = "SELECT ifnull((SELECT body FROM version WHERE sid = ?1"
 			  " AND rev >= ?2 ORDER BY rev LIMIT 1), (SELECT body FROM document WHERE sid = ?1))",
+	/* The document in force at ?2; a version was in force up to the instant of its replacement. */
+	[READ_DOCUMENT_AT] =
+		"SELECT ifnull((SELECT body FROM version WHERE sid = ?1 AND at >= ?2 ORDER BY rev LIMIT 1),"
+		" (SELECT body FROM document WHERE sid = ?1))",
 	[READ_SCHED_ID] = SCHED_ROWS("INDEXED BY document_id", " WHERE d.id = ?1 AND d.dropped = 0"),
 	[READ_SCHED_REMOVED] = SCHED_ROWS("INDEXED BY document_dropped",
 					  " WHERE d.id = ?1 AND d.dropped = 1 ORDER BY d.sid DESC LIMIT 1"),

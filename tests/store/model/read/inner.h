@@ -40,6 +40,7 @@ static inline int compare_numbers(uint64_t a, uint64_t b)
 read_sched_fn model_read_sched;
 read_id_fn model_read_id;
 read_document_of_fn model_read_document_of;
+read_document_at_fn model_read_document_at;
 read_sched_removed_fn model_read_sched_removed;
 read_sched_named_fn model_read_sched_named;
 read_scheds_fn model_read_scheds;

@@ -47,6 +47,7 @@ static const struct read_ops operations = {
 	.sched = model_read_sched,
 	.id = model_read_id,
 	.document_of = model_read_document_of,
+	.document_at = model_read_document_at,
 	.sched_removed = model_read_sched_removed,
 	.sched_named = model_read_sched_named,
 	.scheds = model_read_scheds,

@@ -54,6 +54,17 @@ enum err model_read_document_of(struct reader *r, uint64_t sid, uint32_t rev, st
 	return OK;
 }
 
+enum err model_read_document_at(struct reader *r, uint64_t sid, struct wall at, struct arena *a,
+				struct str *ret, struct why *why)
+{
+	const struct model_sched *s = find_sched(model_of(r), sid);
+	uint32_t rev = UINT32_MAX;
+	for (unsigned i = 0; s && i < s->versions; i++)
+		if (s->version[i].at.us >= at.us && s->version[i].rev < rev)
+			rev = s->version[i].rev;
+	return model_read_document_of(r, sid, rev, a, ret, why);
+}
+
 enum err model_read_sched_removed(struct reader *r, struct str id, struct arena *a, struct read_sched *ret,
 				  struct why *why)
 {
