@@ -15,8 +15,8 @@ struct operations {
 	atomic_bool busy; /* the thread is not waiting for something to do */
 	atomic_int tid;   /* of the thread; 0: it has not begun */
 	/* Used by the thread that watches. */
-	bool seen, hangs; /* seen: `wait` is what the last look found */
-	struct thread_wait wait;
+	struct thread_wait wait; /* what the last look found */
+	unsigned looks;          /* in a row that found this wait */
 };
 
 /* --- the thread --- */
@@ -90,22 +90,20 @@ enum err operations_add_request(struct operations *o, mail_fn *fn, void *arg)
 static bool is_same_wait(struct operations *o, struct thread_wait *now)
 {
 	*now = (struct thread_wait){ 0 };
-	return atomic_load(&o->busy) && thread_wait(atomic_load(&o->tid), now) && now->waits && o->seen &&
-	       now->count == o->wait.count;
+	return atomic_load(&o->busy) && thread_wait(atomic_load(&o->tid), now) && now->waits &&
+	       o->wait.waits && now->count == o->wait.count;
 }
 
 bool operations_look(struct operations *o)
 {
 	struct thread_wait now;
-	o->hangs = is_same_wait(o, &now);
-	o->seen = now.waits;
+	o->looks = is_same_wait(o, &now) ? o->looks + 1 : now.waits;
 	o->wait = now;
-	return o->hangs;
+	return o->looks >= OPERATIONS_LOOKS;
 }
 
 bool operations_hang(struct operations *o)
 {
 	struct thread_wait now;
-	o->hangs = o->hangs && is_same_wait(o, &now);
-	return o->hangs;
+	return o->looks >= OPERATIONS_LOOKS && is_same_wait(o, &now);
 }

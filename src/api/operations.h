@@ -2,9 +2,9 @@
 /* The operations thread: it runs the handlers, and everything else of the API that may wait for a disk. The
  * HTTP thread only moves bytes, so a disk that hangs delays neither other connections nor streams.
  *
- * The HTTP thread watches the operations thread meanwhile: if that has been in one and the same wait from one
- * look to the next, it hangs, and requests are refused until it goes on. A thread that works slowly, or has
- * to wait for the processor, does not hang. */
+ * The HTTP thread watches the operations thread meanwhile: if that has been in one and the same wait for a
+ * file at OPERATIONS_LOOKS looks, it hangs, and requests are refused until it goes on. A thread that works
+ * slowly, or has to wait for the processor, does not hang. */
 #include "sys/mailbox.h"
 
 struct operations;

@@ -239,7 +239,7 @@
 #define HTTP_STALL_MS          30000       /* the time for the client of a stream to read anything */
 #define HTTP_HEARTBEAT_MS      15000       /* the pause between two keep-alive comments on a quiet stream */
 #define HTTP_STOP_MS           5000        /* the time for requests under way when the server stops */
-#define HTTP_WATCH_MS          15 /* the pause between two looks at a handler that has not answered */
+#define HTTP_WATCH_MS          10 /* the pause between two looks at a handler that has not answered */
 /* Fixed limits of the HTTP server */
 #define HTTP_TASKS_MAX 4096 /* functions posted to the server's thread that have not run yet */
 #define HTTP_LAST_MS   500  /* the time for sending the last answers, after HTTP_STOP_MS */
@@ -254,7 +254,8 @@
 /* The operations thread: handlers of requests */
 #define OPERATIONS_MAX      4096          /* calls that wait for the thread */
 #define OPERATIONS_RESERVED 1024          /* of these, for requests under way: new requests are refused */
-#define OPERATIONS_LOOK_MS  HTTP_WATCH_MS /* in the same wait for so long: the thread hangs */
+#define OPERATIONS_LOOK_MS  HTTP_WATCH_MS /* the pause between two looks at the thread */
+#define OPERATIONS_LOOKS    3             /* in the same wait at so many looks in a row: the thread hangs */
 
 /* Commands of people */
 #define NOTE_BYTES_MAX  1024 /* a person's note on a pause or a problem */

@@ -40,20 +40,35 @@ int thread_id(void)
 	return (int)syscall(SYS_gettid);
 }
 
-bool thread_wait(int id, struct thread_wait *ret)
+/* Reads a file of /proc about a thread; "": it cannot be read. */
+static void read_about(int id, const char *file, char *ret, size_t room)
 {
-	char path[48], text[4096];
-	snprintf(path, sizeof path, "/proc/self/task/%d/status", id);
+	char path[48];
+	snprintf(path, sizeof path, "/proc/self/task/%d/%s", id, file);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+	ssize_t n = fd >= 0 ? read(fd, ret, room - 1) : -1;
 	if (fd >= 0)
 		close(fd);
-	text[n > 0 ? n : 0] = '\0';
+	ret[n > 0 ? n : 0] = '\0';
+}
+
+/* All locks of this process wait by this system call. */
+static bool waits_for_lock(int id)
+{
+	char call[128];
+	read_about(id, "syscall", call, sizeof call);
+	return call[0] && strtol(call, NULL, 10) == SYS_futex;
+}
+
+bool thread_wait(int id, struct thread_wait *ret)
+{
+	char text[4096];
+	read_about(id, "status", text, sizeof text);
 	const char *state = strstr(text, "\nState:\t"), *count = strstr(text, "\nvoluntary_ctxt_switches:\t");
 	if (!state || !count)
 		return false;
 	/* R: it runs, or could run if it had the processor. */
-	ret->waits = state[sizeof "\nState:\t" - 1] != 'R';
+	ret->waits = state[sizeof "\nState:\t" - 1] != 'R' && !waits_for_lock(id);
 	ret->count = strtoull(count + sizeof "\nvoluntary_ctxt_switches:\t" - 1, NULL, 10);
 	return true;
 }

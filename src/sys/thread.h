@@ -14,8 +14,9 @@ void thread_cond_init(pthread_cond_t *c);
 void thread_set_name(const char *name);
 /* The number of the calling thread, as the kernel knows it. */
 int thread_id(void);
-/* Whether a thread of this process waits for something other than the processor, and how often it has begun
- * to wait: if the count is the same at two looks, it is in one and the same wait. */
+/* Whether a thread of this process waits for a file or a device, and how often it has begun to wait: if the
+ * count is the same at two looks, it is in one and the same wait. Waiting for the processor does not count,
+ * nor does waiting for a lock of this process, whose holder may be waiting for the processor. */
 struct thread_wait {
 	bool waits;
 	uint64_t count;

@@ -6,7 +6,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -16,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -32,8 +32,7 @@ struct machine {
 	/* Errno with which every change of a file below $HOSTILE_DIR fails; 0: none fails. */
 	_Atomic int32_t write;
 	_Atomic int32_t read; /* errno with which every read of such a file fails; 0: none fails */
-	/* The store's disk hangs: reads, writes and flushes of its files wait until this changes (a futex).
-	 */
+	/* The store's disk hangs: reads, writes and flushes of its files wait for the lock on $HOSTILE. */
 	_Atomic int32_t hang; /* enum hang */
 };
 
@@ -204,8 +203,11 @@ static void wait_while_hanging(int fd)
 	path[n > 0 ? n : 0] = '\0';
 	if (strncmp(path, directory, directory_length) || strncmp(path + directory_length, "/rota.db", 8))
 		return;
-	while (machine->hang == hang)
-		syscall(SYS_futex, &machine->hang, FUTEX_WAIT, hang, NULL, NULL, 0);
+	int held = (int)syscall(SYS_openat, AT_FDCWD, getenv("HOSTILE"), O_RDONLY | O_CLOEXEC, 0);
+	while (held >= 0 && syscall(SYS_flock, held, LOCK_SH) != 0)
+		continue;
+	if (held >= 0)
+		syscall(SYS_close, held);
 }
 
 /* Whether an access to the file fails now; waits first while the disk hangs. */

@@ -10,13 +10,28 @@
 
 /* --- whether it hangs --- */
 
-static sem_t begun, go_on;
+static sem_t begun, unlocked;
+static int file[2]; /* a pipe */
 
+/* Waits for a file until go_on is called. */
 static void wait_once(void *arg)
+{
+	char byte;
+	(void)arg;
+	sem_post(&begun);
+	CHECK(read(file[0], &byte, 1) == 1);
+}
+
+static void go_on(void)
+{
+	CHECK(write(file[1], "", 1) == 1);
+}
+
+static void wait_for_lock(void *arg)
 {
 	(void)arg;
 	sem_post(&begun);
-	sem_wait(&go_on);
+	sem_wait(&unlocked);
 }
 
 /* Waits again and again, each time for a moment, as for a slow disk. */
@@ -52,13 +67,22 @@ static bool is_found_hanging(struct operations *o, mail_fn *task, atomic_bool *s
 		pause_between_looks();
 	}
 	atomic_store(stop, true);
+	sem_post(&unlocked);
 	return found;
+}
+
+static void close_operations(struct operations *o)
+{
+	operations_close(o);
+	close(file[0]);
+	close(file[1]);
 }
 
 static void open_operations(struct operations **ret)
 {
 	sem_init(&begun, 0, 0);
-	sem_init(&go_on, 0, 0);
+	sem_init(&unlocked, 0, 0);
+	CHECK(pipe(file) == 0);
 	CHECK_INT(operations_open(ret), OK);
 }
 
@@ -77,21 +101,23 @@ TEST(a_thread_in_one_wait_hangs)
 		pause_between_looks();
 	}
 	CHECK(found && operations_hang(o));
-	sem_post(&go_on);
+	go_on();
 	for (unsigned i = 0; i < 1000 && operations_hang(o); i++)
 		pause_between_looks();
 	CHECK(!operations_hang(o));
-	operations_close(o);
+	close_operations(o);
 }
 
 TEST(a_thread_that_makes_progress_does_not_hang)
 {
 	struct operations *o = NULL;
-	atomic_bool stop[2] = { false, false };
+	atomic_bool stop[3] = { false, false, false };
 	open_operations(&o);
 	CHECK(!is_found_hanging(o, compute, &stop[0]));
 	CHECK(!is_found_hanging(o, wait_often, &stop[1]));
-	operations_close(o);
+	sem_init(&unlocked, 0, 0);
+	CHECK(!is_found_hanging(o, wait_for_lock, &stop[2])); /* its holder may wait for the processor */
+	close_operations(o);
 }
 
 static void count(void *arg)
@@ -111,8 +137,8 @@ TEST(what_is_queued_is_done_before_the_thread_ends)
 		requests++;
 	CHECK_INT(requests, OPERATIONS_MAX - OPERATIONS_RESERVED);
 	CHECK_INT(operations_add(o, count, &done), OK); /* requests under way have room */
-	sem_post(&go_on);
-	operations_close(o);
+	go_on();
+	close_operations(o);
 	CHECK_INT(done, requests + 1);
 }
 
@@ -173,7 +199,7 @@ TEST(clients_of_a_thread_that_hangs_are_refused)
 	/* Both are refused while the thread still hangs. */
 	CHECK(contains(receive_until(hanging, "does not respond", 20000), "503"));
 	CHECK(contains(receive_until(behind, "does not respond", 20000), "503"));
-	sem_post(&go_on);
+	go_on();
 	/* The late answers are discarded, and the connections stay usable. */
 	send_text(behind, "GET /other HTTP/1.1\r\nHost: x\r\n\r\n");
 	const char *text = receive_until(behind, "too late", 20000);
@@ -181,7 +207,7 @@ TEST(clients_of_a_thread_that_hangs_are_refused)
 	close(hanging);
 	close(behind);
 	http_stop(s.http);
-	operations_close(s.operations);
+	close_operations(s.operations);
 	http_close(s.http);
 	CHECK(rmdir(s.dir) == 0);
 }
