@@ -184,6 +184,16 @@ struct read_runs {
 typedef enum err read_runs_fn(struct reader *r, const struct read_filter *f, struct arena *a,
 			      struct read_runs *ret, struct why *why);
 
+/* Ranges of skipped or missed times whose last time is within [since, until], the latest first; an open range
+ * comes first. sid 0: of all schedules. */
+struct read_ranges {
+	unsigned n;
+	bool more;
+	struct range_row *item;
+};
+typedef enum err read_ranges_fn(struct reader *r, uint64_t sid, struct wall since, struct wall until,
+				unsigned limit, struct arena *a, struct read_ranges *ret, struct why *why);
+
 /* Model calls that checks avoided. `ever`: the calls that schedule `sid` avoided (0: that all schedules
  * avoided). `lately`: the calls that all schedules avoided from `since` on; `since` must be the beginning of
  * a quarter of an hour. Pruned quarters count only in `ever`. */
@@ -346,6 +356,7 @@ struct read_ops {
 	must_check read_run_fn *run;
 	must_check read_run_text_fn *run_text;
 	must_check read_runs_fn *runs;
+	must_check read_ranges_fn *ranges;
 	must_check read_avoided_fn *avoided;
 	must_check read_why_fn *why;
 	must_check read_problem_fn *problem;
@@ -384,6 +395,7 @@ struct read_ops {
 #define read_run(r, ...)            ((r)->ops->run((r), __VA_ARGS__))
 #define read_run_text(r, ...)       ((r)->ops->run_text((r), __VA_ARGS__))
 #define read_runs(r, ...)           ((r)->ops->runs((r), __VA_ARGS__))
+#define read_ranges(r, ...)         ((r)->ops->ranges((r), __VA_ARGS__))
 #define read_avoided(r, ...)        ((r)->ops->avoided((r), __VA_ARGS__))
 #define read_why(r, ...)            ((r)->ops->why((r), __VA_ARGS__))
 #define read_problem(r, ...)        ((r)->ops->problem((r), __VA_ARGS__))

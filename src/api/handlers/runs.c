@@ -2,11 +2,52 @@
 #include "api/handlers/handlers.h"
 
 #include "api/json_out.h"
+#include "core/model.h"
 #include "runfile/read.h"
 
 #include <unistd.h>
 
 /* --- runs --- */
+
+static void write_range(struct api_call *call, struct api *api, const struct range_row *g)
+{
+	struct buf *out = &call->answer;
+	struct read_sched s = { 0 };
+	struct why why;
+	if (read_sched(api_reader(api), g->sid, call->arena, &s, &why))
+		s.id = (struct str){ 0 };
+	buf_add(out, STR("{\"schedule\":"));
+	json_write_str(out, s.id);
+	buf_addf(out, ",\"state\":\"%s\",\"reason\":\"%s\"", g->state == RUN_MISSED ? "missed" : "skipped",
+		 reason_words[g->reason]);
+	json_add_time(out, "first", g->first);
+	json_add_time(out, "last", g->last);
+	buf_addc(out, '}');
+}
+
+/* Adds the ranges of skipped and missed times between the runs of the page. An open range, whose last time is
+ * null, is on the first page. */
+static enum err add_ranges(struct api_call *call, struct api *api, const struct read_filter *f,
+			   const struct read_runs *page)
+{
+	struct wall since = f->since.us ? f->since : (struct wall){ INT64_MIN }, until = WALL_NEVER;
+	struct read_ranges ranges;
+	if (f->before.run)
+		until.us = f->before.nominal.us - 1;
+	if (page->more && page->n)
+		since = page->item[page->n - 1].nominal;
+	enum err e = read_ranges(api_reader(api), f->sid, since, until, READ_LIST_MAX, call->arena, &ranges,
+				 call->why);
+	if (e)
+		return e;
+	buf_add(&call->answer, STR(",\"ranges\":["));
+	for (unsigned i = 0; i < ranges.n; i++) {
+		buf_add(&call->answer, i ? STR(",") : STR(""));
+		write_range(call, api, &ranges.item[i]);
+	}
+	buf_addc(&call->answer, ']');
+	return OK;
+}
 
 enum err handle_runs(struct api_call *call, struct api *api)
 {
@@ -35,11 +76,12 @@ enum err handle_runs(struct api_call *call, struct api *api)
 	buf_add(&call->answer, STR("{\"runs\":["));
 	json_write_runs(&call->answer, api_reader(api), &page, call->arena);
 	buf_add(&call->answer, STR("]"));
+	e = f.failed ? OK : add_ranges(call, api, &f, &page);
 	if (page.more && page.n)
 		buf_addf(&call->answer, ",\"before\":\"r%llu\"",
 			 (unsigned long long)page.item[page.n - 1].run);
 	buf_addc(&call->answer, '}');
-	return OK;
+	return e;
 }
 
 /* --- logs --- */

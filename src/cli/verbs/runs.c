@@ -9,33 +9,62 @@
 #include <time.h>
 #include <unistd.h>
 
-void print_runs(struct cli_call *call, const struct val *list)
+static void add_run(struct cli_call *call, struct table *t, const struct val *r)
+{
+	const char *outcome = val_text(call->arena, r, "outcome"),
+		   *reason = val_text(call->arena, r, "reason"),
+		   *by = val_text(call->arena, r, "superseded_by");
+	if (outcome && reason)
+		outcome = arena_printf(call->arena, "%s/%s", outcome, reason);
+	if (outcome && by)
+		outcome = arena_printf(call->arena, "%s, superseded by %s", outcome, by);
+	table_row(t, (const char *[]){ val_text(call->arena, r, "id"), val_text(call->arena, r, "schedule"),
+				       cli_time(call, val_text(call->arena, r, "nominal")),
+				       val_text(call->arena, r, "state"), outcome ? outcome : reason,
+				       val_text(call->arena, r, "attempt") });
+}
+
+/* A range of skipped or missed times; one without a last time goes on. */
+static void add_range(struct cli_call *call, struct table *t, const struct val *g)
+{
+	const char *first = val_text(call->arena, g, "first"), *last = val_text(call->arena, g, "last");
+	const char *times = cli_time(call, first);
+	if (!last || strcmp(first, last) != 0)
+		times = arena_printf(call->arena, "%s to %s", times, last ? cli_time(call, last) : "now");
+	table_row(t, (const char *[]){ NULL, val_text(call->arena, g, "schedule"), times,
+				       val_text(call->arena, g, "state"), val_text(call->arena, g, "reason"),
+				       NULL });
+}
+
+/* Both lists have the newest first. A range comes before a run whose nominal time is earlier than the range's
+ * last time; times are texts of one form, so they can be compared as such. */
+static void print_runs_and_ranges(struct cli_call *call, const struct val *runs, const struct val *ranges)
 {
 	static const char *const heading[] = { "RUN", "SCHEDULE", "NOMINAL", "STATE", "OUTCOME", "ATTEMPT" };
 	_cleanup_(table_free) struct table t = table_new(6, heading);
-	for (unsigned i = 0; list && list->kind == VAL_LIST && i < list->list.n; i++) {
-		const struct val *r = &list->list.item[i];
-		const char *outcome = val_text(call->arena, r, "outcome"),
-			   *reason = val_text(call->arena, r, "reason");
-		if (outcome && reason)
-			outcome = arena_printf(call->arena, "%s/%s", outcome, reason);
-		const char *by = val_text(call->arena, r, "superseded_by");
-		if (outcome && by)
-			outcome = arena_printf(call->arena, "%s, superseded by %s", outcome, by);
-		table_row(&t, (const char *[]){ val_text(call->arena, r, "id"),
-						val_text(call->arena, r, "schedule"),
-						cli_time(call, val_text(call->arena, r, "nominal")),
-						val_text(call->arena, r, "state"), outcome ? outcome : reason,
-						val_text(call->arena, r, "attempt") });
+	unsigned all = runs && runs->kind == VAL_LIST ? runs->list.n : 0, i = 0,
+		 more = ranges && ranges->kind == VAL_LIST ? ranges->list.n : 0, k = 0;
+	while (i < all || k < more) {
+		const char *last = k < more ? val_text(call->arena, &ranges->list.item[k], "last") : NULL,
+			   *nominal = i < all ? val_text(call->arena, &runs->list.item[i], "nominal") : NULL;
+		if (k < more && (!last || !nominal || strcmp(last, nominal) > 0))
+			add_range(call, &t, &ranges->list.item[k++]);
+		else
+			add_run(call, &t, &runs->list.item[i++]);
 	}
 	table_print(&t, call->out);
 }
 
+void print_runs(struct cli_call *call, const struct val *list)
+{
+	print_runs_and_ranges(call, list, NULL);
+}
+
 void show_runs(struct cli_call *call, const struct val *v)
 {
-	const struct val *list = val_get(v, STR("runs"));
-	if (list && list->list.n)
-		print_runs(call, list);
+	const struct val *list = val_get(v, STR("runs")), *ranges = val_get(v, STR("ranges"));
+	if ((list && list->list.n) || (ranges && ranges->list.n))
+		print_runs_and_ranges(call, list, ranges);
 	else
 		print(call->out, "No runs.\n");
 	if (val_get(v, STR("before")))

@@ -319,6 +319,21 @@ static unsigned ask_runs(struct scene *s, const struct question *q, struct buf *
 	return n;
 }
 
+static unsigned ask_ranges(struct scene *s, const struct question *q, struct buf *out)
+{
+	struct read_ranges page;
+	struct wall since = q->flag ? q->at : (struct wall){ INT64_MIN };
+	bool ok = answered(
+		s, read_ranges(s->r, q->filter.sid, since, WALL_NEVER, q->limit, &s->a, &page, &s->why), out);
+	if (!ok)
+		return 0;
+	NUMBERS(out, page.n, page.more);
+	for (unsigned i = 0; i < page.n; i++)
+		NUMBERS(out, (int64_t)page.item[i].sid, page.item[i].first.us, page.item[i].last.us,
+			page.item[i].state, page.item[i].reason);
+	return page.n;
+}
+
 static unsigned ask_avoided(struct scene *s, const struct question *q, struct buf *out)
 {
 	struct read_avoided x;
@@ -547,6 +562,7 @@ static const struct {
 	{ "run", ask_run, 10 },
 	{ "run_text", ask_run_text, 40 },
 	{ "runs", ask_runs, 40 },
+	{ "ranges", ask_ranges, 40 },
 	{ "avoided", ask_avoided, 5 },
 	{ "why", ask_why, 60 },
 	{ "problem", ask_problem, 5 },

@@ -44,6 +44,7 @@ read_run_fn sqlite_read_run;
 read_run_text_fn sqlite_read_run_text;
 read_runs_fn sqlite_read_runs;
 read_avoided_fn sqlite_read_avoided;
+read_ranges_fn sqlite_read_ranges;
 read_why_fn sqlite_read_why;
 read_problem_fn sqlite_read_problem;
 read_problems_fn sqlite_read_problems;

@@ -68,6 +68,7 @@ static const struct read_ops operations = {
 	.run_text = sqlite_read_run_text,
 	.runs = sqlite_read_runs,
 	.avoided = sqlite_read_avoided,
+	.ranges = sqlite_read_ranges,
 	.why = sqlite_read_why,
 	.problem = sqlite_read_problem,
 	.problems = sqlite_read_problems,

@@ -185,6 +185,43 @@ enum err sqlite_read_runs(struct reader *reader, const struct read_filter *f, st
 	return e;
 }
 
+/* --- ranges --- */
+
+static int read_range_row(sqlite3_stmt *s, struct arena *a, void *item)
+{
+	(void)a;
+	if (!row_is_valid(s, 0, ROW_RANGE))
+		return ROW_INVALID;
+	*(struct range_row *)item = (struct range_row){ .sid = (uint64_t)sqlite3_column_int64(s, 0),
+							.first = { sqlite3_column_int64(s, 1) },
+							.last = { sqlite3_column_int64(s, 2) },
+							.state = (uint8_t)sqlite3_column_int(s, 3),
+							.reason = (uint16_t)sqlite3_column_int(s, 4) };
+	return SQLITE_OK;
+}
+
+static const struct row_kind range_kind = { sizeof(struct range_row), read_range_row, 0 };
+
+enum err sqlite_read_ranges(struct reader *reader, uint64_t sid, struct wall since, struct wall until,
+			    unsigned limit, struct arena *a, struct read_ranges *ret, struct why *why)
+{
+	struct sqlite_reader *r = sqlite_reader_of(reader);
+	sqlite3_stmt *s = r->stmt[sid ? READ_RANGES_OF : READ_RANGES];
+	struct row_list list = { 0 };
+	int rc = reader_begin(r);
+	if (rc == SQLITE_OK) {
+		if (sid)
+			DB_BIND(s, since.us, until.us, list_limit(limit) + 1, (int64_t)sid);
+		else
+			DB_BIND(s, since.us, until.us, list_limit(limit) + 1);
+		rc = query_list(s, SQLITE_OK, list_limit(limit), &range_kind, a, &list);
+	}
+	enum err e = reader_end(r, rc, why);
+	if (e == OK)
+		*ret = (struct read_ranges){ list.n, list.more, list.item };
+	return e;
+}
+
 /* --- avoided model calls --- */
 
 enum err sqlite_read_avoided(struct reader *reader, uint64_t sid, struct wall since, struct read_avoided *ret,
@@ -225,17 +262,9 @@ static int find_range(struct sqlite_reader *r, uint64_t sid, struct wall nominal
 {
 	sqlite3_stmt *s = r->stmt[READ_RANGE_COVERS];
 	DB_BIND(s, (int64_t)sid, nominal.us);
-	int rc = sqlite3_step(s);
+	int rc = query_one(s, SQLITE_OK, &range_kind, NULL, ret);
 	*found = rc == SQLITE_ROW;
-	if (*found && !row_is_valid(s, 0, ROW_RANGE))
-		rc = ROW_INVALID;
-	else if (*found)
-		*ret = (struct range_row){ .sid = (uint64_t)sqlite3_column_int64(s, 0),
-					   .first = { sqlite3_column_int64(s, 1) },
-					   .last = { sqlite3_column_int64(s, 2) },
-					   .state = (uint8_t)sqlite3_column_int(s, 3),
-					   .reason = (uint16_t)sqlite3_column_int(s, 4) };
-	return db_looked(db_leave(s, rc));
+	return db_looked(rc);
 }
 
 enum err sqlite_read_why(struct reader *reader, uint64_t sid, struct wall nominal, struct read_why *ret,

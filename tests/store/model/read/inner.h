@@ -57,6 +57,7 @@ read_run_fn model_read_run;
 read_run_text_fn model_read_run_text;
 read_runs_fn model_read_runs;
 read_avoided_fn model_read_avoided;
+read_ranges_fn model_read_ranges;
 read_why_fn model_read_why;
 read_problem_fn model_read_problem;
 read_problems_fn model_read_problems;

@@ -64,6 +64,7 @@ static const struct read_ops operations = {
 	.run_text = model_read_run_text,
 	.runs = model_read_runs,
 	.avoided = model_read_avoided,
+	.ranges = model_read_ranges,
 	.why = model_read_why,
 	.problem = model_read_problem,
 	.problems = model_read_problems,

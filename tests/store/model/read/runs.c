@@ -75,6 +75,39 @@ enum err model_read_runs(struct reader *r, const struct read_filter *f, struct a
 	return OK;
 }
 
+static int latest_range(const void *a, const void *b)
+{
+	const struct range_row *x = *(const struct range_row *const *)a,
+			       *y = *(const struct range_row *const *)b;
+	if (x->last.us != y->last.us)
+		return x->last.us < y->last.us ? 1 : -1;
+	if (x->sid != y->sid)
+		return compare_numbers(y->sid, x->sid);
+	return x->first.us < y->first.us ? 1 : x->first.us > y->first.us ? -1 : 0;
+}
+
+enum err model_read_ranges(struct reader *r, uint64_t sid, struct wall since, struct wall until,
+			   unsigned limit, struct arena *a, struct read_ranges *ret, struct why *why)
+{
+	const struct model *m = model_of(r);
+	struct row_set found = { 0 };
+	(void)why;
+	for (size_t i = 0; i < model_scheds(m); i++) {
+		const struct model_sched *s = model_sched_at(m, i);
+		for (unsigned k = 0; k < s->ranges; k++)
+			if ((!sid || s->row.sid == sid) && s->range[k].last.us >= since.us &&
+			    s->range[k].last.us <= until.us)
+				rows_add(&found, &s->range[k]);
+	}
+	ret->more = rows_page(&found, limit, latest_range);
+	ret->n = found.n;
+	ret->item = arena_alloc(a, (found.n + 1) * sizeof *ret->item);
+	for (unsigned i = 0; i < found.n; i++)
+		ret->item[i] = *(const struct range_row *)found.row[i];
+	rows_free(&found);
+	return OK;
+}
+
 enum err model_read_avoided(struct reader *r, uint64_t sid, struct wall since, struct read_avoided *ret,
 			    struct why *why)
 {
