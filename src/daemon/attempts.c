@@ -80,7 +80,10 @@ void attempts_take(void *arg)
 	}
 }
 
-/* The shim has just written it, so that it is read from memory. */
+/* Reads a file on the daemon's thread, like the runner, which has read the attempt's run file and outbox on
+ * this thread in the same turn: the shim has written all three just before, so that they are in memory. The
+ * file is opened without waiting, and no more is read than the store keeps. */
+static_assert(ANSWER_BYTES_MAX <= STORE_RUN_TEXT_BYTES_MAX, "the store keeps a whole result");
 struct str attempts_result(void *ctx, const struct run_row *run, struct arena *a)
 {
 	const struct daemon *d = ctx;

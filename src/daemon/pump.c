@@ -35,6 +35,11 @@ struct pump {
 	unsigned subscribers;
 	uint64_t last_own_tag;
 	unsigned own; /* number of requests of pump_send that the store has not answered */
+	/* The result that goes with request `result_of` at the head of `store`: it is read once, however
+	 * often the store refuses the request. */
+	struct str result;
+	struct arena result_arena;
+	uint64_t result_of; /* a tag; 0: none */
 	bool lacks_memory;
 	bool broken; /* out of memory: the engine's state is no longer complete */
 };
@@ -93,6 +98,7 @@ void pump_free(struct pump *p)
 	free(p->fact);
 	free(p->free_fact);
 	map_free(&p->fact_of);
+	arena_free(&p->result_arena);
 	free(p);
 }
 
@@ -157,13 +163,20 @@ static bool take_fact(struct pump *p, uint64_t tag, struct pump_fact *ret)
 
 /* --- requests --- */
 
-/* The store copies the texts of a request, so the result is needed only during the call. */
 static enum err submit_end(struct pump *p, const struct st_req *r)
 {
-	_cleanup_(arena_free) struct arena a = { 0 };
 	struct st_req with = *r;
-	with.result = p->config.result(p->config.ctx, &r->run, &a);
-	return p->config.ops->submit(p->config.store, &with);
+	if (p->result_of != r->tag)
+		p->result = p->config.result(p->config.ctx, &r->run, &p->result_arena);
+	p->result_of = r->tag;
+	with.result = p->result;
+	enum err e = p->config.ops->submit(p->config.store, &with);
+	if (e)
+		return e;
+	/* The store has copied it. */
+	arena_free(&p->result_arena);
+	p->result_of = 0;
+	return OK;
 }
 
 static enum err submit_to_store(struct pump *p, const struct st_req *r)

@@ -36,7 +36,8 @@ struct pump_config {
 	struct runner *runner;
 	struct prepare_worker *prepare; /* answers RN_ASK, except for ASK_CHECK; answers come as EV_RUNNER */
 	void *ctx;
-	/* The result of a run that has finished, to be recorded with its end; empty: none. */
+	/* The result of a run that has finished, to be recorded with its end; empty: none. Called once for
+	 * each end, in the turn in which the runner has read the exit section of the attempt. */
 	struct str (*result)(void *ctx, const struct run_row *run, struct arena *a);
 	void (*replied)(void *ctx, const struct reply *r);
 	/* The store has answered a request of pump_send. */
