@@ -1,9 +1,14 @@
 /* Org files. For any bytes: the parts of headlines are parts of the text, in order; every row is JSON;
- * headlines cover the text after the first one. */
+ * headlines cover the text after the first one. A change of one headline leaves all others as they are;
+ * workflows compile and can be checked; the agenda has only tasks. */
 #include "base/json.h"
+#include "core/org/complete.h"
 #include "core/org/element.h"
 #include "core/org/row.h"
+#include "core/plan/agenda.h"
+#include "core/plan/findings.h"
 #include "fuzz.h"
+#include "zoneinfo.h"
 
 static void check_span(struct org_span s, uint32_t from, uint32_t to)
 {
@@ -29,6 +34,59 @@ static void count_source(void *self, const struct org_source *s)
 {
 	assert(s->code.at <= s->code.end);
 	++*(unsigned *)self;
+}
+
+/* Advances one headline, and compares all others. */
+static void check_advance(const struct org *o, unsigned at, struct arena *a)
+{
+	struct buf out = { 0 };
+	struct why why = { 0 };
+	struct org after;
+	bool repeated;
+	uint32_t keyword = (uint32_t)(at % o->keywords);
+	enum err e = org_advance(o, &o->head[at], keyword, test_zone("Europe/Berlin"), 1794990000, a, &out,
+				 &repeated, &why);
+	assert(e == OK || (why.text[0] && why.at <= o->text.n));
+	if (!e && org_read(buf_str(&out), a, &after, &why) == OK && !strcmp(o->eol, after.eol)) {
+		assert(after.heads == o->heads);
+		for (unsigned i = 0; i < o->heads; i++) {
+			const struct org_head *x = &o->head[i], *y = &after.head[i];
+			assert(i == at ||
+			       str_eq(str_sub(o->text, x->at, x->end), str_sub(after.text, y->at, y->end)));
+		}
+	}
+	buf_free(&out);
+}
+
+static void check_plan(const struct org *o, struct arena *a)
+{
+	struct agenda_plan plan = { .org = *o, .file = STR("x") };
+	const struct agenda_query q = { .plan = &plan,
+					.plans = 1,
+					.zone = test_zone("Europe/Berlin"),
+					.now = 1794990000,
+					.stale_after = 86400,
+					.agent = STR("ann") };
+	struct agenda agenda;
+	struct worlds w;
+	struct findings f;
+	struct why why = { 0 };
+	struct buf out = { 0 };
+	enum err e = agenda_read(&q, a, &agenda);
+	assert(e == OK);
+	for (unsigned list = 0; list < AGENDA_LISTS; list++)
+		for (unsigned i = 0; i < agenda.n[list]; i++)
+			assert(org_is_open(o, &o->head[agenda.item[list][i].head]));
+	e = worlds_compile(o, a, &w, &why);
+	assert(e == OK || e == E_LIMIT);
+	if (!e) {
+		e = worlds_check(&w, NULL, a, &f);
+		assert(e == OK);
+		e = worlds_write(&w, a, &out);
+		assert(e == OK);
+		findings_write(&f, &out);
+	}
+	buf_free(&out);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -58,6 +116,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		e = org_elements(&o, h->body, h->end, &each, &why);
 		assert(e == OK || e == E_LIMIT);
 	}
+	check_plan(&o, &a);
+	if (o.heads && o.keywords)
+		check_advance(&o, (unsigned)(size % o.heads), &a);
 	buf_free(&row);
 	arena_free(&a);
 	return 0;

@@ -68,7 +68,7 @@ static bool are_tags(struct str word)
 		return false;
 	for (size_t at = 1; at + 1 < word.n; at += n) {
 		uint32_t c = char_at(word, at, &n);
-		if (!char_is_alnum(c) && (c >= 0x80 || !memchr("_@#%:", (int)c, 5)))
+		if (!char_is_alnum(c) && c != ':' && c != '_' && c != '@' && c != '#' && c != '%')
 			return false;
 	}
 	return true;
@@ -116,6 +116,8 @@ bool org_tag_next(struct str *tags, struct str *ret)
 bool org_has_tag(const struct org *o, const struct org_head *h, struct str tag)
 {
 	struct str tags = org_text(o, h->tags), one;
+	if (!tags.n || !memmem(tags.p, tags.n, tag.p, tag.n))
+		return false;
 	while (org_tag_next(&tags, &one))
 		if (str_eq(one, tag))
 			return true;

@@ -12,9 +12,17 @@ static const struct {
 	{ "CLOSED:", offsetof(struct org_head, closed) },
 };
 
+static bool may_begin_keyword(char c)
+{
+	c = to_lower(c);
+	return c == 's' || c == 'd' || c == 'c';
+}
+
 /* The keyword at the front of s, in any case; NULL: none. */
 static const char *keyword_at(struct str s)
 {
+	if (!s.n || !may_begin_keyword(s.p[0]))
+		return NULL;
 	for (unsigned i = 0; i < ARRAY_LEN(keywords); i++)
 		if (starts_with_any_case(s, str_of(keywords[i].word)))
 			return keywords[i].word;
@@ -80,6 +88,10 @@ void planning_read(const struct org *o, struct org_head *h)
 		return;
 	h->planning = (struct org_span){ h->body, (uint32_t)next };
 	while (at < line.n) {
+		if (!may_begin_keyword(line.p[at])) { /* most bytes: this loop takes most of the time */
+			at++;
+			continue;
+		}
 		const char *word = keyword_at(str_from(line, at));
 		if (!word || in_word(line, at)) {
 			at++;

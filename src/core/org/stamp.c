@@ -117,9 +117,9 @@ static void shift(struct task_time *t, const struct zone *z, enum org_unit unit,
 	t->local = utc + zone_offset(z, utc);
 }
 
-/* Moves it on until it is after `now`, at least once. A long way is jumped at first: one step at a time would
- * take long from the year 1 on. */
-static void shift_past(struct task_time *t, const struct zone *z, int64_t now)
+/* Moves it on until it is after `now`, at least once. All but the last `most` steps are jumped at first: one
+ * step at a time would take long from the year 1 on. */
+static void shift_past(struct task_time *t, const struct zone *z, int64_t now, int64_t most)
 {
 	static const int64_t longest[] = { [ORG_HOUR] = 3600,
 					   [ORG_DAY] = DAY,
@@ -127,8 +127,8 @@ static void shift_past(struct task_time *t, const struct zone *z, int64_t now)
 					   [ORG_MONTH] = 31 * DAY,
 					   [ORG_YEAR] = 366 * DAY };
 	int64_t steps = (now - utc_of(t, z)) / (longest[t->unit] * t->count);
-	if (steps > ORG_SHIFTS_MAX)
-		shift(t, z, t->unit, (steps - ORG_SHIFTS_MAX) * t->count);
+	if (steps > most)
+		shift(t, z, t->unit, (steps - most) * t->count);
 	do
 		shift(t, z, t->unit, t->count);
 	while (utc_of(t, z) <= now && t->local < SECONDS_MAX);
@@ -140,7 +140,9 @@ bool task_time_next(const struct task_time *t, const struct zone *z, int64_t now
 	if (utc_of(t, z) <= now) {
 		if (!t->count)
 			return false;
-		shift_past(&next, z, now);
+		/* Days of the month that every month has do not overflow: a jump ends where steps end. */
+		bool even = t->unit <= ORG_WEEK || date_of(floor_div(t->local, DAY)).day <= 28;
+		shift_past(&next, z, now, even ? 1 : ORG_SHIFTS_MAX);
 	}
 	*ret = next;
 	return true;
@@ -181,7 +183,7 @@ static void advance(struct task_time *t, const struct zone *z, int64_t now)
 	} else if (t->style == ORG_RESTART) {
 		shift(t, z, ORG_DAY, today - floor_div(t->local, DAY));
 	} else if (t->style == ORG_FUTURE && t->count) {
-		shift_past(t, z, now);
+		shift_past(t, z, now, ORG_SHIFTS_MAX);
 		shift(t, z, t->unit, -(int64_t)t->count);
 	}
 	shift(t, z, t->unit, t->count);

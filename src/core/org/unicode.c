@@ -203,6 +203,10 @@ static bool is_in(const struct range *range, unsigned n, uint32_t c)
 uint32_t char_at(struct str s, size_t at, unsigned *n)
 {
 	const unsigned char *u = (const unsigned char *)s.p + at;
+	if (u[0] < 0x80) {
+		*n = 1;
+		return u[0];
+	}
 	unsigned length = utf8_length(str_from(s, at));
 	*n = length ? length : 1;
 	if (length < 2)

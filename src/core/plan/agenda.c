@@ -37,6 +37,7 @@ static void add(struct reader *r, enum agenda_list list, unsigned plan, unsigned
 /* What a headline inherits, or passes on to those after it. */
 struct inherited {
 	bool hidden;     /* commented or archived */
+	bool ordered;    /* :ORDERED: t */
 	bool blocked;    /* an earlier task must be done first */
 	bool open_child; /* a child that is not done was met */
 };
@@ -51,11 +52,12 @@ static void inherit(const struct org *o, unsigned i, struct inherited *all)
 {
 	const struct org_head *h = &o->head[i];
 	struct inherited *up = h->parent == ORG_NONE ? NULL : &all[h->parent];
-	all[i] = (struct inherited){ .hidden = h->commented || org_has_tag(o, h, STR("ARCHIVE")) };
+	all[i] = (struct inherited){ .hidden = h->commented || org_has_tag(o, h, STR("ARCHIVE")),
+				     .ordered = is_ordered(o, h) };
 	if (!up)
 		return;
 	all[i].hidden |= up->hidden;
-	all[i].blocked = up->blocked || (up->open_child && is_ordered(o, &o->head[h->parent]));
+	all[i].blocked = up->blocked || (up->open_child && up->ordered);
 	up->open_child |= org_is_open(o, h) && !all[i].hidden;
 }
 
