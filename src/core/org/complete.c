@@ -117,6 +117,11 @@ static void change_planning(struct completion *c)
 		cuts[1] = cuts[0];
 		cuts[0] = first;
 	}
+	/* Words without blanks between them, such as SCHEDULED:CLOSED:[...], are one. */
+	if (cuts[1].at < cuts[0].end)
+		cuts[1].at = cuts[0].end;
+	if (cuts[1].end < cuts[1].at)
+		cuts[1].end = cuts[1].at;
 	_cleanup_(buf_free) struct buf out = { 0 };
 	write_moved(c, str_sub(line, 0, cuts[0].at), &out);
 	write_moved(c, str_sub(line, cuts[0].end, cuts[1].at), &out);
