@@ -146,7 +146,19 @@ def check_stop():
     check(not [x for x in os.listdir(DIR) if x.startswith("rota-plan-")], "no temporary files are left", os.listdir(DIR))
 
 
-for part in (check_order, check_languages, check_failures, check_refusals, check_stop):
+def check_example():
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "plans", "plan.org")
+    r = rota("plan", "check", path)
+    check(r.returncode == 0 and r.stdout == "[]\n", "the example has no errors", r)
+    r = rota("plan", "run", path)
+    check(r.returncode == 0 and json.loads(r.stdout)[0]["exports"][0]["text"] == "12\n", "the example runs", r)
+    r = rota("agenda", path, "--now", "2026-11-18T12:00", "--tz", "UTC", "--json")
+    titles = {k: [x["title"] for x in v] for k, v in json.loads(r.stdout).items()}
+    check(titles == {"overdue": [], "due": ["Answer the letters"], "ready": ["Answer the letters"], "claimed": [], "stale": [],
+                     "upcoming": ["Answer the letters", "Write the report"]}, "its agenda", titles)
+
+
+for part in (check_example, check_order, check_languages, check_failures, check_refusals, check_stop):
     part()
 subprocess.run(["rm", "-rf", DIR], check=True)
 sys.exit(finish())

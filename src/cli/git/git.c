@@ -37,6 +37,7 @@ static _Noreturn void execute(const struct git *g, const char *const *argv, cons
 	setenv("LC_ALL", "C", 1);
 	setenv("GIT_TERMINAL_PROMPT", "0", 1);
 	setenv("GIT_OPTIONAL_LOCKS", "0", 1);
+	setenv("GIT_LITERAL_PATHSPECS", "1", 1);
 	if (g->index)
 		setenv("GIT_INDEX_FILE", g->index, 1);
 	for (unsigned i = 0; g->agent && i < ARRAY_LEN(identity); i++)

@@ -41,7 +41,8 @@ static enum err find_root(struct repository *r, const char *name, const char *fi
 	if (answer.code || !str_line(&answer.out, &root) || !str_line(&answer.out, &common) ||
 	    !str_line(&answer.out, &prefix))
 		return why_set(g->why, E_INPUT, WHY_NOWHERE,
-			       "%.120s is not in a work tree of git; claims are made in git", file);
+			       "%.80s is not in a work tree of git, where claims are made: %.100s", file,
+			       answer.error);
 	r->root = arena_dup(g->arena, root);
 	r->common = arena_dup(g->arena, common);
 	r->path = arena_printf(g->arena, "%.*s%s", STR_ARG(prefix), name);

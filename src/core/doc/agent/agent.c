@@ -37,6 +37,9 @@ static enum err check_combination(struct key_reader *r, const struct val *v, con
 	if (runner && d->runner == AGENT_COMMAND && !command)
 		return why_set(r->why, E_INPUT, runner->at,
 			       "runner 'command' needs the key 'command', the program to run");
+	if (d->claim == AGENT_CLAIM_AUTO && !d->plan.n)
+		return why_set(r->why, E_INPUT, val_get(v, STR("claim"))->at,
+			       "claim 'auto' needs the key 'plan', the org file with the tasks");
 	if (d->runner != AGENT_COMMAND || !command)
 		doc_note_unsupported(r, DOC_UNSUPPORTED_RUNNER, runner ? runner->at : v->at);
 	return check_args(r, v, d);
