@@ -38,6 +38,8 @@ DIFFERENCES = {
             "parts are separated by any white space (seed 000); in Emacs by spaces"),
     "repeater": ("stamp", rb"[<\[]\d{4}-\d\d-\d\d[^>\]\n]* \.?\+(?!\+?\d+[hdwmy][ />\]])", b"* TODO a\nSCHEDULED: <2026-06-13 Sat +weekly>\n",
                  "a repeater is carried as it is written (seed 000), the last one wins; Emacs knows +1w, ++1w and .+1w"),
+    "glued repeater": ("stamp", rb"[<\[]\d{4}-\d\d-\d\d[^>\]\n]*[^ >\]\n.+]\.?\+{1,2}\d+[hdwmy]", b"* TODO a\nSCHEDULED: <2026-06-13 x+1w>\n",
+                       "a repeater is a token that begins with +, ++ or .+ (seed 000); Emacs finds it anywhere"),
     "time of one word": ("stamp", rb"[<\[][^>\]\n]* (?!\d{1,2}:\d\d[-> \]])\S*:", b"* TODO a\nSCHEDULED: <2026-06-13 Sat 9:5>\n",
                          "a token with a colon is the time, whatever it is (seed 000)"),
     "upper case": ("props", rb":\S*[^\x00-\x7f]\S*:", "* a\n:PROPERTIES:\n:grün: 1\n:END:\n".encode(),

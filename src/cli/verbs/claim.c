@@ -20,8 +20,8 @@ struct task_call {
 	struct str file, task, agent;
 	const char *time; /* the timestamp of a claim */
 	struct plan_clock clock;
-	bool first;      /* the first ready task is claimed */
-	struct buf *row; /* with `first`: the task as JSON */
+	bool first;     /* the first ready task is claimed */
+	struct buf row; /* with `first`: the task as JSON */
 	const char *message;
 };
 
@@ -111,8 +111,8 @@ static enum err apply_first(void *self, const struct org *o, struct arena *a, st
 		e = org_find(&after, t->task, &at, why);
 	if (e)
 		return e;
-	t->row->n = 0;
-	org_write_row(&after, &after.head[at], t->file, t->row);
+	t->row.n = 0;
+	org_write_row(&after, &after.head[at], t->file, &t->row);
 	return OK;
 }
 
@@ -195,20 +195,18 @@ static enum err as_check(enum err e, const struct why *why)
 
 static enum err claim_first(struct cli_call *call, struct task_call *t)
 {
-	_cleanup_(buf_free) struct buf row = { 0 };
 	struct published p;
 	const char *agent = arena_dup(call->arena, t->agent), *file = arena_dup(call->arena, t->file);
 	const struct plan_change change = { choose_first, apply_first, t, &t->message };
-	t->row = &row;
 	enum err e = agent && file ? run_before(call) : E_NOMEM;
 	if (!e)
 		e = publish_change(call, file, agent, &change, &p);
 	if (e)
 		return as_check(e, call->why);
-	if (row.failed)
+	buf_addc(&t->row, '\n');
+	if (t->row.failed)
 		return E_NOMEM;
-	buf_addc(&row, '\n');
-	print_json(call->out, buf_str(&row));
+	print_json(call->out, buf_str(&t->row));
 	return OK;
 }
 
@@ -219,8 +217,11 @@ static enum err change_claim(struct cli_call *call, bool take)
 	enum err e = read_task_call(call, &t);
 	if (e)
 		return e;
-	if (t.first && t.agent.n)
-		return claim_first(call, &t);
+	if (t.first && t.agent.n) {
+		e = claim_first(call, &t);
+		buf_free(&t.row);
+		return e;
+	}
 	if (take && !t.agent.n)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "claim needs --agent NAME, for example: %s",
 			       call->args.op->example);

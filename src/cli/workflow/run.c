@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-extern char **environ;
-
 /* Set by SIGINT and SIGTERM: components are stopped, and the result says so. */
 static volatile sig_atomic_t stopped;
 
