@@ -93,6 +93,21 @@ TEST(a_database_that_was_put_back_is_detected)
 	}
 }
 
+TEST(a_restore_after_a_step_back_of_the_clock_keeps_the_earlier_mark)
+{
+	struct home p;
+	home_open(&p);
+	fixture_ask(&p.store, req_put(5, 0, 10));
+	CHECK(!detect(&p, 0, 500).older);
+	write_generation(&p, "9\n");
+	CHECK_INT(detect(&p, 0, 1000).restored.us, 1000);
+	write_generation(&p, "99\n");
+	struct restore_state state = detect(&p, 0, 900);
+	CHECK(state.older);
+	CHECK_INT(state.restored.us, 1000);
+	fixture_close(&p.store);
+}
+
 TEST(a_new_database_is_not_older)
 {
 	struct home p;

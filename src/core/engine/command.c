@@ -494,8 +494,8 @@ static void apply_hold(struct engine *e, const struct hold_row *hold)
 	res->releasing -= hold->reason == 0;
 	if (res->holding)
 		return; /* a newer hold is under way, and in effect already */
-	if (!hold->reason && res->held && res->hold.until.us > e->now.wall.us)
-		res->released_at = e->now.wall;
+	if (!hold->reason && res->held)
+		res->released_at = res->hold.until.us < e->now.wall.us ? res->hold.until : e->now.wall;
 	res->hold = *hold;
 	res->held = hold->reason != 0;
 	if (!res->held)

@@ -394,8 +394,10 @@ struct wall due_same_bar(const struct engine *e, const struct sched *s, struct w
 /* The last nominal time up to restored_at, for which the restored store cannot say whether it ran. */
 static struct wall last_before_restore(const struct engine *e, const struct sched *s)
 {
-	struct wall t = e->restored_at.us < e->now.wall.us ? e->restored_at : e->now.wall;
-	return rule_prev(&rules_of(s)->when, s->zone, t, &t) == OK && t.us > s->next_try.us ? t : s->next_try;
+	struct wall until = e->restored_at.us < e->now.wall.us ? e->restored_at : e->now.wall, t = until;
+	while (due_prev(s, t, &t) && t.us > s->next_try.us && due_time(s, t).us > until.us)
+		t.us--; /* jitter: it was not due yet, so it did not run */
+	return t.us > s->next_try.us ? t : s->next_try;
 }
 
 /* Handles one schedule whose time has come. Every path sends a request, or puts the schedule into a heap with
@@ -418,7 +420,7 @@ static void handle_sched(struct engine *e, struct sched *s)
 		due_open_range(e, s, s->next_try, REASON_PAUSED);
 	} else if (agent && agent->held && agent->hold.until.us == INT64_MAX) {
 		due_open_range(e, s, s->next_try, REASON_BLOCKED);
-	} else if (s->next_try.us <= e->restored_at.us) {
+	} else if (due_time(s, s->next_try).us <= e->restored_at.us) {
 		due_record_range(e, s, last_before_restore(e, s), RUN_MISSED, REASON_RESTORED);
 	} else if (held.us > e->now.wall.us) {
 		s->late_cause = REASON_RATE_LIMITED;

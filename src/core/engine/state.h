@@ -98,7 +98,7 @@ struct resource {
 	uint32_t used;           /* slots taken */
 	struct run_queue parked; /* runs that are ready except for this resource */
 	struct hold_row hold;    /* with `held` */
-	struct wall released_at; /* when the last hold was released before its end; 0: never */
+	struct wall released_at; /* when the last hold that was released ended; 0: none was */
 	bool held;
 	uint32_t holding,
 		releasing; /* ST_HOLD requests under way: those that hold it; those that release it */

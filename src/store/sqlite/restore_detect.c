@@ -44,12 +44,17 @@ static int64_t last_of_bucket(int64_t known, uint64_t files)
 
 int restore_mark(sqlite3 *db, const struct restore_request *q, int64_t generation)
 {
-	int64_t last;
+	int64_t last, before = 0;
 	int rc = meta_last_run(db, &last);
+	if (rc == SQLITE_OK)
+		rc = meta_get(db, "restored", &before);
+	/* If the clock was stepped back since an earlier restore, what that one did not know is still not
+	 * known. */
+	int64_t restored = before > q->now.us ? before : q->now.us;
 	const struct {
 		const char *key;
 		int64_t value;
-	} facts[] = { { "restored", q->now.us },
+	} facts[] = { { "restored", restored },
 		      { "restored_run", last },
 		      { "last_run", last_of_bucket(last, q->last_run) },
 		      { "strays", 1 },

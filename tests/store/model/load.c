@@ -149,5 +149,6 @@ void model_load(const struct model *m, load_fn *fn, void *ctx)
 	for (unsigned i = 0; i < m->problems; i++)
 		if (m->problem[i].number && same_wall(m->problem[i].closed, WALL_NEVER))
 			fn(ctx, &(struct load_item){ .kind = LOAD_PROBLEM, .problem = m->problem[i] });
-	fn(ctx, &(struct load_item){ .kind = LOAD_DONE, .done = { m->last_run, m->last_sid } });
+	fn(ctx, &(struct load_item){ .kind = LOAD_DONE,
+				     .done = { m->last_run, m->last_sid, m->restored, m->restored_run } });
 }

@@ -197,6 +197,15 @@ void model_free(struct model *m)
 	free(m);
 }
 
+void model_mark_restored(struct model *m, struct wall now, uint64_t last_run)
+{
+	if (m->restored.us < now.us) /* an earlier restore may have been by a clock that was ahead */
+		m->restored = now;
+	m->restored_run = m->last_run;
+	if (last_run > m->last_run)
+		m->last_run = last_run;
+}
+
 /* --- finding rows --- */
 
 struct model_sched *find_sched(const struct model *m, uint64_t sid)

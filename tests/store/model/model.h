@@ -83,6 +83,8 @@ struct model {
 	unsigned parts, part_room;
 	struct map by_sid, by_run, by_nominal;
 	uint64_t last_run, last_sid, last_memory, last_news, last_version;
+	struct wall restored;         /* when it was restored from a copy; 0: never */
+	uint64_t restored_run;        /* the last run that the copy contained */
 	uint64_t pruned_sid;          /* the largest sid that was pruned */
 	uint64_t taken[NUMBER_KINDS]; /* the largest number that was taken since model_forget_numbers */
 	uint32_t node;                /* whose parts are loaded; 1 in a new model */
@@ -99,6 +101,8 @@ void model_apply(struct model *m, const struct st_req *q, struct st_ack *ret);
 void model_load(const struct model *m, load_fn *fn, void *ctx);
 /* A store with one owner was opened again: numbers that were taken but not recorded are free again. */
 void model_forget_numbers(struct model *m);
+/* Marks a clone as restored at `now`. Numbers up to last_run were given to runs that it may not know. */
+void model_mark_restored(struct model *m, struct wall now, uint64_t last_run);
 
 /* --- queries for tests --- */
 
