@@ -157,7 +157,8 @@ static uint64_t run_history(uint64_t call, enum crash_kind kind, const struct cr
 							    .launch = { 20000, 20000 },
 							    .report = { 10000, 10000 },
 							    .ask = { 50000, 50000 },
-							    .orphan_percent = 50 },
+							    .orphan_percent = 50,
+							    .unseen_percent = 50 },
 						.workload = &workload,
 						.bug = o->bug,
 						.verbose = o->verbose });

@@ -12,6 +12,8 @@ struct profile {
 	unsigned days, schedules, slots;
 	bool dense, years;
 	bool burst;       /* all schedules are due at the same time */
+	unsigned prune;   /* old records */
+	unsigned restore; /* of backups */
 	unsigned foreign; /* changes by another writer */
 	unsigned crash, machine, outage, clock, suspend, command;
 	struct port_timing timing;
@@ -23,7 +25,7 @@ struct profile {
 #define SLOW_PORTS                                                                                           \
 	.commit = { 200, 400000 }, .answer = { 50, 200000 }, .launch = { 500, 2000000 },                     \
 	.report = { 50, 3000000 }, .ask = { 1000, 20000000 }, .wake = { 0, 50000 }, .repeat_percent = 15,    \
-	.orphan_percent = 30
+	.orphan_percent = 30, .unseen_percent = 50
 
 static const struct profile profiles[] = {
 	{ "calm", 35, 10, 16, .command = 2, .timing = { FAST_PORTS } },
@@ -40,6 +42,8 @@ static const struct profile profiles[] = {
 	  .timing = { SLOW_PORTS } },
 	{ "foreign", 10, 6, 3, .crash = 10, .foreign = 100, .command = 20, .timing = { SLOW_PORTS } },
 	{ "burst", 1, 120, 200, .burst = true, .crash = 40, .timing = { SLOW_PORTS } },
+	{ "kept", 25, 7, 3, .prune = 60, .restore = 6, .crash = 15, .machine = 3, .command = 60, .clock = 2,
+	  .timing = { SLOW_PORTS } },
 };
 
 struct history {
@@ -59,6 +63,9 @@ enum incident {
 	INCIDENT_FOREIGN,
 	INCIDENT_STATE,
 	INCIDENT_ACCEPT_CLOCK,
+	INCIDENT_PRUNE,
+	INCIDENT_BACK_UP,
+	INCIDENT_RESTORE,
 	INCIDENTS
 };
 
@@ -310,10 +317,12 @@ static void schedule_next(struct world *w, enum incident incident)
 {
 	const struct profile *k = history_of(w)->profile;
 	const unsigned rate[INCIDENTS] = {
-		[INCIDENT_CRASH] = k->crash,     [INCIDENT_MACHINE] = k->machine,
-		[INCIDENT_OUTAGE] = k->outage,   [INCIDENT_CLOCK] = k->clock,
-		[INCIDENT_SUSPEND] = k->suspend, [INCIDENT_COMMAND] = k->command,
-		[INCIDENT_FOREIGN] = k->foreign, [INCIDENT_STATE] = k->dense ? 600 : 20
+		[INCIDENT_CRASH] = k->crash,           [INCIDENT_MACHINE] = k->machine,
+		[INCIDENT_OUTAGE] = k->outage,         [INCIDENT_CLOCK] = k->clock,
+		[INCIDENT_SUSPEND] = k->suspend,       [INCIDENT_COMMAND] = k->command,
+		[INCIDENT_PRUNE] = k->prune,           [INCIDENT_BACK_UP] = k->restore * 4,
+		[INCIDENT_RESTORE] = k->restore,       [INCIDENT_FOREIGN] = k->foreign,
+		[INCIDENT_STATE] = k->dense ? 600 : 20
 	};
 	if (rate[incident])
 		world_add_incident(w, random_duration(w, 1, 2 * DAYS(10) / rate[incident]), incident, 0);
@@ -408,6 +417,15 @@ static void handle_incident(struct world *w, uint64_t a, uint64_t b)
 		break;
 	case INCIDENT_FOREIGN:
 		write_foreign_change(w);
+		break;
+	case INCIDENT_PRUNE:
+		world_prune(w, (struct wall){ world_wall(w).us - random_duration(w, 0, DAYS(4)) });
+		break;
+	case INCIDENT_BACK_UP:
+		world_back_up(w);
+		break;
+	case INCIDENT_RESTORE:
+		world_restore(w, random_downtime(w, k->dense));
 		break;
 	case INCIDENTS:
 		break;

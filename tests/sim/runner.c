@@ -131,7 +131,7 @@ static void handle_probe(struct world *w, const struct rn_req *q)
 	if (f->state == FILE_REQUESTED) {
 		/* The start was requested from a launcher that has died. The probe either waits for the start
 		 * or finds nothing. */
-		if (world_chance(w, 50))
+		if (!world_chance(w, w->timing.unseen_percent))
 			return;
 		f->orphan = true;
 	}
@@ -289,6 +289,27 @@ void sim_runner_suspend(struct world *w, int64_t lasts)
 	for (unsigned i = 0; i < w->files; i++)
 		if (w->file[i].state == FILE_ALIVE && w->file[i].end < INT64_MAX - lasts)
 			w->file[i].end += lasts;
+}
+
+void sim_runner_restore(struct world *w, uint64_t known)
+{
+	for (unsigned i = 0; i < w->files; i++) {
+		struct run_file *f = &w->file[i];
+		if (f->state == FILE_REQUESTED) { /* its launcher is dead */
+			f->state = FILE_PREVENTED;
+			number_map_remove(&w->file_of, hash_pair(f->request.run, f->request.attempt));
+		}
+		if (f->state == FILE_ALIVE && f->request.run > known) {
+			f->state = FILE_ENDED;
+			f->exit = (struct rn_report){ .outcome = OUTCOME_KILLED,
+						      .reason = REASON_RESTORED,
+						      .ended = world_wall(w),
+						      .cost = -1,
+						      .exit_code = -1 };
+			observe_ended(w->check, f);
+			opinion_ended(w->opinion, f);
+		}
+	}
 }
 
 void sim_runner_free(struct world *w)

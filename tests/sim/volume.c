@@ -86,7 +86,8 @@ struct volume_result volume_run(uint64_t seed, unsigned days, bool crashes)
 							    .report = { 100, 5000 },
 							    .ask = { 1000, 5000 },
 							    .wake = { 0, 1000 },
-							    .orphan_percent = 30 },
+							    .orphan_percent = 30,
+							    .unseen_percent = 50 },
 						.workload = &workload });
 	if (!days)
 		days = 30;

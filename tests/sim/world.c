@@ -124,6 +124,7 @@ void world_close(struct world *w)
 	sim_runner_free(w);
 	agenda_free(&w->agenda);
 	model_free(w->rows);
+	model_free(w->backup);
 	check_free(w->check);
 	opinion_free(w->opinion);
 }
@@ -312,6 +313,8 @@ void world_step_clock(struct world *w, int64_t by)
 	int64_t before = world_wall(w).us;
 	world_log(w, "clock step by %.3f s", (double)by / 1e6);
 	w->wall_ahead += by;
+	model_free(w->backup); /* see world_restore */
+	w->backup = NULL;
 	world_hash(w, (uint64_t)by);
 	observe_clock_step(w->check, before);
 	opinion_stepped(w->opinion, by);

@@ -43,6 +43,7 @@ struct port_timing {
 	unsigned repeat_percent; /* percentage of groups that are written twice before they are answered */
 	unsigned orphan_percent; /* percentage of the starts requested before a crash of the daemon that
 				    happen after the crash */
+	unsigned unseen_percent; /* of probes that do not see such a start, which comes after them */
 };
 
 /* What a simulated process does. */
@@ -142,7 +143,9 @@ struct world {
 	const struct workload *workload;
 	const struct bug *bug;
 
-	struct model *rows; /* the contents of the store */
+	struct model *rows;   /* the contents of the store */
+	struct model *backup; /* or NULL */
+	int64_t backup_t;     /* when it was made */
 	struct lane_queue lane[LANES];
 	struct commit_group *group;
 	unsigned groups, group_room;
@@ -209,8 +212,14 @@ void world_outage(struct world *w, int64_t lasts);           /* the store fails 
 void world_step_clock(struct world *w, int64_t by);
 void world_suspend(struct world *w, int64_t lasts);
 uint64_t world_command(struct world *w, struct command c); /* returns its tag */
-void world_state_changed(struct world *w, uint32_t key);   /* EV_STATE */
-void world_documents_applied(struct world *w);             /* EV_DOCUMENTS */
+/* Removes records that are old by then, and may be removed. */
+void world_prune(struct world *w, struct wall by);
+void world_back_up(struct world *w);
+/* The daemon is stopped, the last backup takes the place of the store's contents, and the daemon is started.
+ * There must have been no step of the clock since the backup. */
+void world_restore(struct world *w, int64_t down_for);
+void world_state_changed(struct world *w, uint32_t key); /* EV_STATE */
+void world_documents_applied(struct world *w);           /* EV_DOCUMENTS */
 /* Calls the workload's incident function after `delay`. */
 void world_add_incident(struct world *w, int64_t delay, uint64_t a, uint64_t b);
 /* Changes the store as another writer than the engine. */
@@ -259,5 +268,7 @@ void sim_runner_end(struct world *w, unsigned file);
 void sim_runner_report(struct world *w, unsigned report);
 void sim_runner_crash(struct world *w, bool machine);
 void sim_runner_suspend(struct world *w, int64_t lasts);
+/* The store was restored and contains no run above `known`: those that are alive are killed. */
+void sim_runner_restore(struct world *w, uint64_t known);
 void sim_runner_free(struct world *w);
 struct run_file *sim_runner_file(const struct world *w, uint64_t run, uint16_t attempt); /* NULL: none */

@@ -96,6 +96,7 @@ void check_free(struct check *c)
 		free(c->sched[i].version);
 		free(c->sched[i].stretch);
 		free(c->sched[i].end);
+		free(c->sched[i].lost);
 	}
 	free(c->sched);
 	free(c->run);
@@ -283,6 +284,8 @@ void observe_up(struct check *c)
 	/* The engine has just loaded all rows, so it knows them. */
 	for (size_t i = 0; i < c->scheds; i++) {
 		const struct model_sched *s = model_sched(c->w->rows, c->sched[i].sid);
+		if (!s)
+			continue; /* pruned, or gone since a restore */
 		c->sched[i].known_flags = s->row.flags;
 		c->sched[i].known_rev = s->row.rev;
 		c->sched[i].known_dropped = s->dropped;
@@ -429,9 +432,9 @@ static void check_reply(struct check *c, const struct reply *r, const struct che
 	case CMD_STOP: {
 		const struct check_run *v = check_find_run(c, o->run);
 		bool dying = v && v->kill_epoch == c->w->epoch;
-		wrong = !run || (run_is_open(run) && !dying)
-				? "the run has not ended, and is not being killed"
-				: NULL;
+		/* No record: it was refused, and withdrawn after a step back of the clock. */
+		wrong = run && run_is_open(run) && !dying ? "the run has not ended, and is not being killed"
+							  : NULL;
 		break;
 	}
 	case CMD_RELEASE:

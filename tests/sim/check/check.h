@@ -44,6 +44,9 @@ void observe_outage(struct check *c, int64_t until);
 void observe_clock_step(struct check *c, int64_t wall_before);
 void observe_suspend(struct check *c, int64_t since);
 
+/* The store's contents are those of true time `backup` again. */
+void check_restored(struct check *c, int64_t backup);
+
 /* Counts of nominal times. */
 struct tally {
 	uint64_t due;     /* times that came due */

@@ -74,6 +74,15 @@ static bool in_catch_up(const struct check *c, const struct check_sched *sched, 
 	return false;
 }
 
+/* True if the engine was passing times that are recorded already, one after another. */
+static bool passes_recorded(const struct check *c, const struct check_sched *sched, int64_t t)
+{
+	for (unsigned i = 0; i < sched->losts; i++)
+		if (sched->lost[i] >= t - c->slack && sched->lost[i] <= t + c->slack + SECONDS(3))
+			return true;
+	return false;
+}
+
 static bool near_change(const struct check *c, const struct check_sched *sched, int64_t t)
 {
 	for (unsigned i = 0; i < sched->versions; i++)
@@ -86,7 +95,9 @@ static bool near_change(const struct check *c, const struct check_sched *sched, 
 static bool must_join_line(const struct check *c, const struct check_sched *sched, const struct version *v,
 			   int64_t t)
 {
-	if (v->rules.policy.missed != MISSED_CATCH_UP || near_change(c, sched, t))
+	/* A later version may have decided about it. */
+	if (v->rules.policy.missed != MISSED_CATCH_UP || near_change(c, sched, t) ||
+	    sched->version[sched->versions - 1].t > t)
 		return false;
 	for (const struct check_run *o = run_newest(c, sched); o; o = run_older(c, o))
 		if (o->row.kind == KIND_CATCH_UP && o->row.rev == v->rev && o->recorded < t - c->slack &&
@@ -120,6 +131,8 @@ static void check_punctuality(struct check *c, const struct check_sched *sched, 
 	struct wall due = v->after ? n : rule_due(&v->rules.when, check_zone(c, &v->rules), n);
 	if (check_repeated(c, n) || check_repeated(c, due) || (r && check_repeated(c, r->claimed)))
 		return;
+	if (reason == REASON_RESTORED)
+		return; /* check_missed compares it with the restore */
 	if (state == RUN_SKIPPED && reason == REASON_OVERLAP && must_join_line(c, sched, v, t))
 		check_fail(c, "sid %llu: %s is skipped/overlap, although it came due during a catch-up run",
 			   sid, check_time_text(n));
@@ -141,7 +154,8 @@ static void check_punctuality(struct check *c, const struct check_sched *sched, 
 		return;
 	}
 	if (late || missed || closed) {
-		if (held || joins || in_catch_up(c, sched, t) || near_change(c, sched, t))
+		if (held || joins || in_catch_up(c, sched, t) || near_change(c, sched, t) ||
+		    passes_recorded(c, sched, t))
 			return;
 		sum->healthy++;
 		check_fail(c, "sid %llu: %s came due without any fault, and is %s/%s, claimed %.3f s late",
@@ -163,10 +177,18 @@ static void account(struct check *c, struct check_sched *sched, const struct ver
 {
 	const struct range_row *g = NULL;
 	const struct run_row *r = model_occurrence(c->w->rows, sched->sid, n);
-	unsigned in_ranges = count_covering(ranges, n, &g);
+	/* A follower's ends are recorded one by one, and may lie in a range of its later rule. */
+	unsigned in_ranges = v->after ? 0 : count_covering(ranges, n, &g);
 	unsigned long long sid = sched->sid;
 	sum->due++;
 	if (!r && !in_ranges) {
+		/* Pruned, or not claimed any more; or a catch-up run of a follower, which was withdrawn after
+		 * a step back of the clock because the schedule follows nobody now. */
+		const struct sched_row *row = &model_sched(c->w->rows, sched->sid)->row;
+		if (n.us <= row->pruned_to.us || (v->after && !row->after && check_repeated(c, n))) {
+			sum->due--;
+			return;
+		}
 		if (sched->dropped) {
 			*hole = true; /* no later time may be recorded */
 			sum->due--;
@@ -333,6 +355,8 @@ struct tally check_account(struct check *c)
 	for (size_t i = 0; i < c->scheds && c->failures < CHECK_FAILURES_MAX; i++) {
 		struct check_sched *sched = &c->sched[i];
 		const struct model_sched *s = model_sched(c->w->rows, sched->sid);
+		if (!s)
+			continue; /* pruned, or gone since a restore */
 		struct ranges ranges = { must_realloc(NULL, s->ranges * sizeof *s->range), s->ranges, 0,
 					 NULL };
 		memcpy(ranges.range, s->ranges ? s->range : (void *)ranges.range,

@@ -48,6 +48,8 @@ struct check_sched {
 	uint32_t last_run; /* 1 + index of the newest run; 0: no run */
 	uint64_t last_end; /* the number of the last entry of `end` */
 	unsigned stuck;    /* number of consecutive claims that did not move the row */
+	int64_t *lost;     /* true times of answers that a time is recorded already */
+	unsigned losts, lost_room;
 };
 
 /* A run that was recorded as pending or claimed. */
@@ -145,7 +147,10 @@ struct check {
 	bool all_paused;            /* the engine has been told that all schedules are paused */
 	int64_t all_resumed;        /* true time at which the engine was told that all are resumed */
 	int64_t hold_requested[64]; /* by key: 1 + true time of the last request for a hold; 0: released */
-	int64_t slack;              /* lateness that the delays of the ports can cause */
+	struct wall restored;       /* when the store was last restored; 0: never */
+	uint64_t restored_sid;      /* the largest sid that the restored store has */
+	uint64_t restores;
+	int64_t slack; /* lateness that the delays of the ports can cause */
 
 	unsigned claims, launches; /* number of claims and launches under way */
 	int64_t *catch_up_start;   /* ring of the last starts of missed times */

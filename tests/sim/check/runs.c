@@ -76,17 +76,28 @@ static void check_start_allowed(struct check *c, struct check_run *v, const stru
 		check_fail(c, "run %llu starts while its agent or account is held", run);
 }
 
+/* Another policy may have changed the order, even if it is the same again. */
+static bool same_overlap_since(const struct check_sched *sched, uint32_t rev)
+{
+	const struct version *first = check_version(sched, rev);
+	for (unsigned i = 0; first && i < sched->versions; i++)
+		if (sched->version[i].rev >= rev &&
+		    sched->version[i].rules.policy.overlap != first->rules.policy.overlap)
+			return false;
+	return first;
+}
+
 /* Queued runs of a schedule start in the order in which they were recorded. */
 static void check_queue_order(struct check *c, const struct check_run *v, const struct rn_req *q)
 {
 	const struct policy *p = &v->rules.policy;
 	bool queues = p->overlap == OVERLAP_QUEUE_ALL || p->overlap == OVERLAP_QUEUE_ONE;
-	if (!queues || check_latest_policy(c, v)->overlap != p->overlap || q->attempt != 1 ||
-	    v->row.kind != KIND_TIMER)
+	if (!queues || q->attempt != 1 || v->row.kind != KIND_TIMER)
 		return;
 	const struct check_sched *sched = check_find_sched(c, v->row.sid);
 	for (const struct check_run *o = run_newest(c, sched); o; o = run_older(c, o))
-		if (o->row.run < v->row.run && o->row.kind == KIND_TIMER && o->known_epoch == c->w->epoch &&
+		if (o->row.run < v->row.run && same_overlap_since(sched, o->row.rev) &&
+		    o->row.kind == KIND_TIMER && o->known_epoch == c->w->epoch &&
 		    o->known_state == RUN_CLAIMED && o->requested == 0 && !o->stopped && !o->ending)
 			check_fail(c, "run %llu starts before run %llu, which was queued before it",
 				   (unsigned long long)q->run, (unsigned long long)o->row.run);
@@ -201,9 +212,13 @@ void observe_request(struct check *c, const struct rn_req *q)
 /* An occurrence is executed as one run only. */
 static void check_once(struct check *c, const struct check_run *v, uint32_t self)
 {
-	uint64_t key = hash_pair(v->row.sid, (uint64_t)v->row.nominal.us);
+	/* A restore makes sids free again. */
+	uint64_t salt = v->row.sid > c->restored_sid ? c->restores << 40 : 0;
+	uint64_t key = hash_pair(v->row.sid + salt, (uint64_t)v->row.nominal.us);
 	uint32_t other;
-	if (v->row.kind == KIND_MANUAL)
+	/* A person may say that what a restored store does not know did not run. */
+	bool by_hand = v->row.kind == KIND_BACKFILL && v->row.nominal.us <= c->restored.us;
+	if (v->row.kind == KIND_MANUAL || by_hand)
 		return;
 	if (number_map_get(&c->first_started, key, &other) && other != self)
 		check_fail(c, "G1: sid %llu: %s is executed as run %llu and as run %llu",

@@ -91,7 +91,7 @@ static unsigned count_open_runs(const struct check *c, uint64_t sid)
 static bool has_process(const struct check *c, uint64_t sid)
 {
 	for (size_t i = 0; i < c->alives; i++)
-		if (c->run[c->alive[i]].row.sid == sid)
+		if (c->run[c->alive[i]].row.sid == sid && !c->run[c->alive[i]].orphan)
 			return true;
 	return false;
 }
@@ -124,10 +124,14 @@ static void check_missed(struct check *c, const struct policy *p, uint64_t sid, 
 		break;
 	case REASON_EDITED:
 		break;
+	case REASON_RESTORED:
+		if (last_due.us > c->restored.us)
+			wrong = "it is after the restore";
+		break;
 	default:
 		wrong = "that is not a reason for a missed time";
 	}
-	if (!wrong && reason != REASON_LIMIT && reason != REASON_EDITED &&
+	if (!wrong && reason != REASON_LIMIT && reason != REASON_EDITED && reason != REASON_RESTORED &&
 	    world_wall(c->w).us <= last_due.us + grace_of(p))
 		wrong = "it is not late";
 	if (wrong)
@@ -322,8 +326,11 @@ static void check_verdict(struct check *c, const struct st_req *q)
 	if (q->run.state == RUN_CLAIMED) {
 		bad = (yes & want) != want && (yes & want2) != want2;
 	} else if (q->run.state == RUN_MISSED) {
-		bad = q->run.reason != REASON_WINDOW_CLOSED ||
-		      (!edited && (!p->window || now.us <= closes.us) && !check_repeated(c, closes));
+		bad = q->run.reason == REASON_RESTORED
+			      ? q->run.run > c->w->rows->restored_run
+			      : q->run.reason != REASON_WINDOW_CLOSED ||
+					(!edited && (!p->window || now.us <= closes.us) &&
+					 !check_repeated(c, closes));
 	} else if (q->run.state == RUN_SKIPPED && q->run.reason == REASON_CONDITION) {
 		bad = !(no & 1u << ASK_CONDITION) || (!edited && p->window && now.us < closes.us);
 	} else if (q->run.state == RUN_SKIPPED) {
@@ -395,7 +402,8 @@ static bool may_end_early(const struct check *c, const struct check_run *v)
 		if (keys[i] && (model_hold(c->w->rows, keys[i]) || (meant && meant >= c->w->t - c->slack)))
 			return true;
 	}
-	if (v->stopped || c->all_paused || (sched->resumed && c->w->t - sched->resumed < SECONDS(30)) ||
+	if (v->row.run <= c->w->rows->restored_run || v->stopped || c->all_paused ||
+	    (sched->resumed && c->w->t - sched->resumed < SECONDS(30)) ||
 	    (c->all_resumed && c->w->t - c->all_resumed < SECONDS(30)) || sched->dropped ||
 	    sched->known_flags & SCHED_PAUSED || sched->known_dropped)
 		return true;
@@ -802,6 +810,13 @@ void observe_ack(struct check *c, const struct st_req *q, const struct st_ack *a
 	struct check_run *v = check_find_run(c, q->run.run);
 	if (v && (q->op == ST_FINISH || q->op == ST_VERDICT))
 		v->ending = false;
+	/* Its record was withdrawn, or has another end: the engine forgets the run. */
+	if (v && (q->op == ST_FINISH || q->op == ST_VERDICT) && a->res != ST_OK)
+		v->known_state = RUN_SKIPPED;
+	if (sched && q->op == ST_OCC && a->res == ST_LOST) {
+		ADD_ROOM(sched->lost, sched->lost_room, sched->losts);
+		sched->lost[sched->losts++] = c->w->t;
+	}
 	if (sched && a->res == ST_REFUSED && !a->has_row)
 		sched->known_dropped = true; /* another writer has removed it */
 	if (a->res != ST_OK)

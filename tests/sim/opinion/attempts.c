@@ -99,7 +99,7 @@ void judge_waiting(struct opinion *o)
 			r->no = 0;
 		}
 		if (r->must_end < o->w->t) {
-			FIND(o, "run %llu keeps its retry although a later run was claimed",
+			FIND(o, "run %llu keeps its retry although a later run was claimed or it is paused",
 			     (unsigned long long)r->row.run);
 			r->must_end = INT64_MAX;
 		}
@@ -150,7 +150,8 @@ static int wants_retry(const struct opinion *o, const struct opinion_run *r, con
 {
 	const struct opinion_sched *s = &o->sched[r->sched];
 	bool manual = r->row.kind == KIND_MANUAL, sure = true;
-	bool final = s->known_dropped || (!manual && o->then.paused) || r->row.run <= o->restored_run;
+	bool final = o->then.dropped || (!manual && o->then.paused) || r->row.run <= o->restored_run ||
+		     r->killed < decided;
 	if (final)
 		return 0;
 	if (s->versions != r->versions || r->may_be_killed || s->removing || s->dropped ||

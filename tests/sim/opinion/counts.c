@@ -101,11 +101,10 @@ static void judge_pause(struct opinion *o, struct opinion_sched *s, const struct
 	uint32_t most = s->rules.policy.max_failures;
 	bool begins = now->flags & ~s->row.flags & SCHED_PAUSED,
 	     ends = s->row.flags & ~now->flags & SCHED_PAUSED;
-	if (begins && s->pause_sent != decided + 1 && (!most || s->row.failures < most) &&
-	    s->changed < decided)
+	if (begins && s->pause_sent <= decided && (!most || o->then.failures < most) && s->changed < decided)
 		FIND(o, "sid %llu is paused after %u failures in a row, allowed are %u",
-		     (unsigned long long)s->sid, s->row.failures, most);
-	if (ends && s->resume_sent != decided + 1 && s->row.paused_until.us > o->then.wall.us)
+		     (unsigned long long)s->sid, o->then.failures, most);
+	if (ends && s->resume_sent <= decided && s->row.paused_until.us > o->then.wall.us)
 		FIND(o, "sid %llu is resumed before %s", (unsigned long long)s->sid,
 		     check_time_text(s->row.paused_until));
 	if (ends && now->failures)
@@ -121,7 +120,8 @@ static void judge_pause(struct opinion *o, struct opinion_sched *s, const struct
 static void judge_next(struct opinion *o, const struct opinion_sched *s, const struct sched_row *now)
 {
 	struct wall after = now->high.us > now->changed.us ? now->high : now->changed, want;
-	if (now->after || now->next_set_at.us || now->high.us <= s->row.high.us)
+	if (now->after || now->next_set_at.us || now->high.us <= s->row.high.us ||
+	    now->high.us == now->pruned_to.us)
 		return;
 	if (!next_nominal(o, &s->rules, after, &want))
 		want = WALL_NEVER;

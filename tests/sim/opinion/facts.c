@@ -123,18 +123,13 @@ static bool is_excluded(const struct opinion *o, const struct rules *r, struct w
 	return false;
 }
 
-/* Goes through the hours minute by minute, beginning with the first. */
+/* Minutes are counted from the beginning of the hours, which may span midnight. */
 static bool is_outside_hours(const struct opinion *o, const struct rules *r, struct wall nominal)
 {
 	const struct hours *h = &r->active;
 	int64_t local = local_seconds(o->w->zones[h->zone < WORLD_ZONES ? h->zone : 0], nominal);
-	unsigned minute = (unsigned)(floor_div(local, 60) - floor_div(local, 86400) * 1440);
-	if (h->from == h->to)
-		return false;
-	for (unsigned m = h->from; m != h->to; m = (m + 1) % 1440)
-		if (m == minute)
-			return false;
-	return true;
+	int64_t minute = floor_div(local, 60) - floor_div(local, 86400) * 1440;
+	return h->from != h->to && (minute - h->from + 1440) % 1440 >= (h->to - h->from + 1440) % 1440;
 }
 
 enum reason barred(const struct opinion *o, const struct rules *r, struct wall nominal)
@@ -177,7 +172,8 @@ const struct held *surely_held(const struct opinion *o, const struct policy *p, 
 {
 	for (unsigned i = o->helds; i-- > 0;) {
 		const struct held *h = &o->held[i];
-		if (concerns(h, p, forever) && h->asked < t && smaller(h->ends, h->releasing) > t &&
+		if (concerns(h, p, forever) && h->sure && h->asked < t &&
+		    smaller(h->ends, h->releasing) > t &&
 		    (h->until.us == INT64_MAX || !stepped_between(o, h->asked, t)))
 			return h;
 	}
@@ -246,7 +242,9 @@ struct knowledge knowledge_of(const struct opinion *o, const struct st_req *q)
 				   .surely_live = s ? surely_live(o, s) : 0,
 				   .maybe_live = s ? maybe_live(o, s) : 0,
 				   .open = s ? count_runs(o, s, NULL) : 0,
-				   .paused = s && known_paused(o, s) };
+				   .paused = s && known_paused(o, s),
+				   .dropped = s && s->known_dropped,
+				   .failures = s ? s->known_failures : 0 };
 }
 
 static void extend(int64_t *end, const struct spans *s, int64_t from, int64_t to)

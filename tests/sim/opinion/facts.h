@@ -28,6 +28,7 @@ struct held {
 	int64_t released;  /* true time at which the daemon was told of its release; INT64_MAX: not yet */
 	int64_t releasing; /* the release was requested; INT64_MAX: not yet */
 	struct wall until; /* as the store has it */
+	bool must_move;    /* the clock was stepped back */
 	bool sure;         /* `ends` does not depend on a step of the clock while the daemon was down */
 	int64_t loaded;    /* true time of the last load */
 };
@@ -48,6 +49,7 @@ struct opinion_run {
 	bool gone;       /* … and the daemon was told that it is recorded */
 	bool holds_slot; /* it may count against the limits */
 	bool launching;
+	bool starting;      /* it was requested in this step */
 	uint16_t requested; /* the last attempt that was requested or reported alive */
 	int64_t requested_t;
 	int64_t ready; /* waits for nothing but a slot since then; 0: it waits for something else, or the
@@ -81,7 +83,8 @@ struct awaited_end {
 	struct wall nominal;
 	int64_t t;
 	uint8_t outcome;
-	uint32_t rev; /* of the follower */
+	uint32_t rev;    /* of the follower */
+	uint64_t number; /* of the end */
 };
 
 struct opinion_sched {
@@ -94,6 +97,7 @@ struct opinion_sched {
 	uint32_t versions;               /* changes so far */
 	int64_t changed;                 /* true time of the last change */
 	uint32_t known_flags;            /* of the row that the daemon was told last */
+	uint32_t known_failures;         /* likewise */
 	int64_t removing;                /* 1 + true time at which CMD_DROP was sent; 0: not */
 	int64_t pause_sent, resume_sent; /* 1 + true time of CMD_PAUSE and CMD_RESUME of it; 0: never */
 	uint64_t kill_tag;               /* of that command, if the runs are to be killed; 0: they are not */
@@ -125,6 +129,8 @@ struct knowledge {
 	struct wall wall;
 	unsigned surely_live, maybe_live, open; /* runs of the schedule */
 	bool paused;                            /* the schedule, or all */
+	bool dropped;                           /* the schedule */
+	uint32_t failures;                      /* in a row */
 };
 
 struct opinion {
@@ -156,9 +162,8 @@ struct opinion {
 	int64_t slack;         /* what the delays of the ports can cause */
 	uint64_t put_sid;      /* CMD_PUT that was sent at put_t */
 	int64_t put_t;
-	uint64_t last_news;     /* the largest number of news seen */
-	struct map last_seen;   /* by run number: state and attempt after the last request */
-	struct opinion *backup; /* the state at the backup; NULL: none */
+	uint64_t last_news;   /* the largest number of news seen */
+	struct map last_seen; /* by run number: state and attempt after the last request */
 };
 
 #define FIND(o, ...) check_fail((o)->w->check, "opinion: " __VA_ARGS__)
@@ -227,21 +232,26 @@ void judge_waiting(struct opinion *o); /* after each step */
 /* holds.c */
 void judge_holds(struct opinion *o, const struct st_req *q); /* a hold or release was requested */
 void holds_loaded(struct opinion *o);
+void holds_restored(struct opinion *o); /* those of the rows are in force, and no others */
 void holds_stepped(struct opinion *o, int64_t by);
 void judge_hold_of_end(struct opinion *o, const struct opinion_run *r, const struct run_row *end,
 		       int64_t decided);
 void judge_pauses(struct opinion *o); /* after each step */
+void judge_moved(struct opinion *o);  /* likewise */
 void holds_released(struct opinion *o, uint32_t key, bool told);
 int64_t rate_limit_delay(const struct opinion *o, const struct opinion_run *r);
 /* gate.c */
-void judge_order(struct opinion *o, const struct opinion_run *r);
-void judge_gate(struct opinion *o); /* after each step */
+void judge_orders(struct opinion *o); /* after each step */
+void judge_gate(struct opinion *o);   /* after each step */
 void judge_alive(struct opinion *o, const struct opinion_run *r);
 /* kills.c */
 void judge_kills(struct opinion *o); /* after each step */
 /* follow.c */
 void await_end(struct opinion *o, const struct run_row *end);
+/* The schedule was changed: ends after that may have been written before. */
+void await_earlier_ends(struct opinion *o, struct opinion_sched *s);
 void judge_follower(struct opinion *o, struct opinion_sched *s, const struct run_row *r, int64_t decided);
 void judge_awaited(struct opinion *o, const struct opinion_sched *s);
 /* news.c: the news in the store must match what the request has changed. */
 void judge_news(struct opinion *o, const struct st_req *q);
+uint64_t missed_length(const struct model_sched *s); /* of all its missed ranges */

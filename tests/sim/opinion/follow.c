@@ -20,15 +20,31 @@ static struct wall over_at(const struct run_row *end)
 	return end->retry_at.us ? end->retry_at : end->ended;
 }
 
+static void add_end(struct opinion *o, struct opinion_sched *s, const struct run_row *end)
+{
+	if (s->row.after != end->sid || s->dropped || !(s->row.flags & SCHED_ENABLED) ||
+	    over_at(end).us <= s->row.changed.us || !matches(&s->rules.policy, end))
+		return;
+	ADD_ROOM(s->end, s->end_room, s->ends);
+	unsigned at = s->ends++;
+	for (; at > 0 && s->end[at - 1].number > end->end; at--)
+		s->end[at] = s->end[at - 1];
+	s->end[at] = (struct awaited_end){ over_at(end), o->w->t, end->outcome, s->row.rev, end->end };
+}
+
 void await_end(struct opinion *o, const struct run_row *end)
 {
-	for (unsigned i = 0; i < o->scheds; i++) {
-		struct opinion_sched *s = &o->sched[i];
-		if (s->row.after != end->sid || s->dropped || !(s->row.flags & SCHED_ENABLED) ||
-		    over_at(end).us <= s->row.changed.us || !matches(&s->rules.policy, end))
-			continue;
-		ADD_ROOM(s->end, s->end_room, s->ends);
-		s->end[s->ends++] = (struct awaited_end){ over_at(end), o->w->t, end->outcome, s->row.rev };
+	for (unsigned i = 0; i < o->scheds; i++)
+		add_end(o, &o->sched[i], end);
+}
+
+void await_earlier_ends(struct opinion *o, struct opinion_sched *s)
+{
+	s->ends = 0;
+	for (size_t i = 0; i < model_runs(o->w->rows); i++) {
+		const struct run_row *r = model_run_at(o->w->rows, i);
+		if (r && r->state == RUN_FINISHED && r->end > s->row.seen)
+			add_end(o, s, r);
 	}
 }
 
@@ -63,8 +79,10 @@ static const char *wrong_refusal(const struct opinion *o, const struct opinion_s
 								      : bar;
 	unsigned limit = p->missed == MISSED_CATCH_UP ? p->catch_up_limit : 1;
 	if (skip == REASON_COUNT || stepped_between(o, true_time(o, r->nominal), decided) ||
-	    r->nominal.us <= o->restored.us)
+	    o->restored.us > now.us)
 		return NULL;
+	if (r->nominal.us <= o->restored.us)
+		return r->reason == REASON_RESTORED ? NULL : "it may have been acted on before the restore";
 	if (skip)
 		return r->state == RUN_SKIPPED && r->reason == skip ? NULL : "it must be skipped";
 	if (r->state == RUN_SKIPPED)

@@ -20,7 +20,7 @@ static bool is_too_late(const struct opinion *o, const struct opinion_run *r)
 }
 
 /* Whoever came first, or has the higher priority, and needs nothing else, goes first. */
-void judge_order(struct opinion *o, const struct opinion_run *r)
+static void judge_order(struct opinion *o, const struct opinion_run *r)
 {
 	const struct policy *p = &r->rules.policy;
 	if (!r->ready || is_held(o, p))
@@ -28,8 +28,8 @@ void judge_order(struct opinion *o, const struct opinion_run *r)
 	for (unsigned i = 0; i < o->opens; i++) {
 		const struct opinion_run *x = &o->run[o->open[i]];
 		const struct policy *q = &x->rules.policy;
-		if (x == r || !x->ready || x->ready >= o->w->t || !needs_no_more(q, p) || is_held(o, q) ||
-		    is_too_late(o, x))
+		if (x->starting || !x->ready || x->ready >= o->w->t || !needs_no_more(q, p) ||
+		    is_held(o, q) || is_too_late(o, x))
 			continue;
 		if (q->priority > p->priority || (q->priority == p->priority && x->ready < r->ready))
 			FIND(o,
@@ -38,6 +38,19 @@ void judge_order(struct opinion *o, const struct opinion_run *r)
 			     "%.3f s",
 			     (unsigned long long)r->row.run, p->priority, (unsigned long long)x->row.run,
 			     q->priority, (double)(o->w->t - x->ready) / 1e6);
+	}
+}
+
+/* When the step is over it is known which of them were held or refused in it. */
+void judge_orders(struct opinion *o)
+{
+	for (unsigned i = 0; i < o->opens; i++)
+		if (o->run[o->open[i]].starting)
+			judge_order(o, &o->run[o->open[i]]);
+	for (unsigned i = 0; i < o->opens; i++) {
+		struct opinion_run *r = &o->run[o->open[i]];
+		r->ready = r->starting ? 0 : r->ready;
+		r->starting = false;
 	}
 }
 

@@ -15,6 +15,19 @@ static struct held *present_hold(const struct opinion *o, uint32_t key)
 	return NULL;
 }
 
+static void add_hold(struct opinion *o, const struct hold_row *h, int64_t t)
+{
+	ADD_ROOM(o->held, o->held_room, o->helds);
+	o->held[o->helds++] = (struct held){ .key = h->key,
+					     .reason = h->reason,
+					     .asked = t,
+					     .ends = meant_end(o, h->until, t),
+					     .until = h->until,
+					     .sure = true,
+					     .released = INT64_MAX,
+					     .releasing = INT64_MAX };
+}
+
 /* A hold is in force when it is requested. It is never shortened, except that its end moves with a step back
  * of the clock, so that it lasts as long as it was meant to. A load that finds records of the future moves
  * it, too; if the daemon had crashed while it corrected the records, the hold may then end too early. */
@@ -27,7 +40,7 @@ void judge_holds(struct opinion *o, const struct st_req *q)
 		return;
 	bool back = old && o->last_back > old->asked;
 	bool running = old && old->releasing == INT64_MAX && old->ends > o->w->t;
-	if (running && ends < old->ends && !back)
+	if (running && ends < old->ends && !back && o->loaded != o->w->t)
 		FIND(o, "the hold of %u, %s until %s, is shortened: %s until %s", h->key,
 		     reason_words[old->reason], check_time_text(old->until), reason_words[h->reason],
 		     check_time_text(h->until));
@@ -45,6 +58,8 @@ void judge_holds(struct opinion *o, const struct st_req *q)
 		    now->account == h->key)
 			r->ready = 0;
 	}
+	for (unsigned i = 0; i < o->helds; i++)
+		o->held[i].must_move &= o->held[i].key != h->key;
 	if (running) {
 		/* The same hold goes on, longer or moved. */
 		old->reason = h->reason;
@@ -53,15 +68,7 @@ void judge_holds(struct opinion *o, const struct st_req *q)
 		old->sure = true;
 		return;
 	}
-	ADD_ROOM(o->held, o->held_room, o->helds);
-	o->held[o->helds++] = (struct held){ .key = h->key,
-					     .reason = h->reason,
-					     .asked = o->w->t,
-					     .ends = ends,
-					     .until = h->until,
-					     .sure = true,
-					     .released = INT64_MAX,
-					     .releasing = INT64_MAX };
+	add_hold(o, h, o->w->t);
 }
 
 void holds_released(struct opinion *o, uint32_t key, bool told)
@@ -81,17 +88,23 @@ void holds_released(struct opinion *o, uint32_t key, bool told)
 /* After a load only what the store has is in force; the clock may have been stepped meanwhile. */
 void holds_loaded(struct opinion *o)
 {
-	for (unsigned i = 0; i < o->helds; i++) {
+	int64_t crashed = o->down.n ? o->down.at[o->down.n - 1].from : o->w->t;
+	for (unsigned i = 0, n = o->helds; i < n; i++) {
 		struct held *h = &o->held[i];
 		const struct hold_row *row = model_hold(o->w->rows, h->key);
 		if (h->released != INT64_MAX)
 			continue;
-		if (!row) {
-			h->released = h->releasing = o->w->t;
+		if (!row || row->until.us != h->until.us) {
+			/* The request was lost, or the release was written; an older hold may go on. */
+			h->released = h->releasing = crashed;
+			if (row && row->until.us > world_wall(o->w).us) {
+				add_hold(o, row, o->w->t);
+				o->held[o->helds - 1].sure = row->until.us == INT64_MAX;
+			}
 			continue;
 		}
 		int64_t ends = meant_end(o, row->until, o->w->t);
-		h->sure = ends == h->ends;
+		h->sure = ends == h->ends && !stepped_between(o, h->asked, o->w->t);
 		h->until = row->until;
 		h->reason = row->reason;
 		if (ends > o->w->t || h->ends > o->w->t)
@@ -101,9 +114,25 @@ void holds_loaded(struct opinion *o)
 	}
 }
 
-/* A step ahead brings the ends of holds nearer. */
+void holds_restored(struct opinion *o)
+{
+	for (unsigned i = 0; i < o->helds; i++)
+		if (o->held[i].released == INT64_MAX)
+			o->held[i].released = o->held[i].releasing = o->w->t;
+	for (size_t i = 0; i < model_holds(o->w->rows); i++)
+		if (model_hold_at(o->w->rows, i)->key)
+			add_hold(o, model_hold_at(o->w->rows, i), o->w->t);
+}
+
+/* A step ahead brings the ends of holds nearer. After a step back they must be moved. */
 void holds_stepped(struct opinion *o, int64_t by)
 {
+	for (unsigned i = 0; i < o->helds; i++) {
+		struct held *h = &o->held[i];
+		bool lasts = h->until.us != INT64_MAX && h->until.us > world_wall(o->w).us;
+		h->must_move = o->w->engine && by <= -SECONDS(1) && lasts && h->releasing == INT64_MAX &&
+			       h->sure && h->ends > o->w->t;
+	}
 	for (unsigned i = 0; i < o->helds && by > 0; i++)
 		if (o->held[i].ends > o->w->t && o->held[i].ends != INT64_MAX)
 			o->held[i].ends = o->held[i].ends - by > o->w->t ? o->held[i].ends - by : o->w->t;
@@ -140,6 +169,17 @@ void judge_hold_of_end(struct opinion *o, const struct opinion_run *r, const str
 	if ((!h || h->ends < least) && !stepped_between(o, decided - o->slack, o->w->t) && !(h && !h->sure))
 		FIND(o, "run %llu ended failed/%s, but %u is %s", (unsigned long long)end->run,
 		     reason_words[end->reason], key, h ? "held for too short" : "not held");
+}
+
+/* The daemon moves the ends of holds in its first step after the clock was stepped back. */
+void judge_moved(struct opinion *o)
+{
+	for (unsigned i = 0; i < o->helds; i++) {
+		if (o->held[i].must_move)
+			FIND(o, "the hold of %u until %s does not move with the clock", o->held[i].key,
+			     check_time_text(o->held[i].until));
+		o->held[i].must_move = false;
+	}
 }
 
 /* A pause with an end is over then. */

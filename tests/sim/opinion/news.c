@@ -24,7 +24,7 @@ static unsigned news_of_run_end(const struct run_row *r, bool was_bad)
 }
 
 /* The total length of the missed ranges. */
-static uint64_t missed_length(const struct model_sched *s)
+uint64_t missed_length(const struct model_sched *s)
 {
 	uint64_t sum = 0;
 	for (unsigned i = 0; s && i < s->ranges; i++)

@@ -96,6 +96,15 @@ static bool same_range(const struct range_row *a, const struct range_row *b)
 	return a->first.us == b->first.us && a->state == b->state && a->reason == b->reason;
 }
 
+static void copy_ranges(struct opinion_sched *s, const struct model_sched *m)
+{
+	while (s->range_room < m->ranges)
+		ADD_ROOM(s->range, s->range_room, s->range_room);
+	if (m->ranges)
+		memcpy(s->range, m->range, m->ranges * sizeof *m->range);
+	s->ranges = m->ranges;
+}
+
 /* Compares the ranges with those before, and judges what is new. */
 static void follow_ranges(struct opinion *o, struct opinion_sched *s, const struct model_sched *m,
 			  int64_t decided)
@@ -105,6 +114,8 @@ static void follow_ranges(struct opinion *o, struct opinion_sched *s, const stru
 		return;
 	for (unsigned i = 0; i < m->ranges; i++) {
 		const struct range_row *g = &m->range[i], *old = NULL;
+		if (i < s->ranges && memcmp(g, &s->range[i], sizeof *g) == 0)
+			continue;
 		for (unsigned k = 0; k < s->ranges; k++)
 			if (same_range(&s->range[k], g) ||
 			    (g->last.us == INT64_MAX && s->range[k].last.us == INT64_MAX))
@@ -116,10 +127,7 @@ static void follow_ranges(struct opinion *o, struct opinion_sched *s, const stru
 		else if (g->last.us > old->last.us)
 			judge_range(o, s, g, old->last, decided);
 	}
-	while (s->range_room < m->ranges)
-		ADD_ROOM(s->range, s->range_room, s->range_room);
-	memcpy(s->range, m->ranges ? m->range : (void *)s->range, m->ranges * sizeof *m->range);
-	s->ranges = m->ranges;
+	copy_ranges(s, m);
 }
 
 /* --- runs --- */
@@ -222,6 +230,7 @@ void opinion_written(struct opinion *o, const struct st_req *q, const struct st_
 	struct opinion_sched *s = find_opinion_sched(o, q->sid);
 	if (!m)
 		return;
+	bool is_new = !s;
 	if (!s) {
 		s = add_sched(o, q->sid);
 		copy_row(o, s, &m->row);
@@ -238,6 +247,7 @@ void opinion_written(struct opinion *o, const struct st_req *q, const struct st_
 		judge_run_change(o, r, row, decided);
 	bool ends = row && row->state == RUN_FINISHED && (fresh || (r && run_is_open(&r->row)));
 	judge_row(o, s, &m->row, row, fresh, decided);
+	bool changed = s->row.rev != m->row.rev || is_new;
 	copy_row(o, s, &m->row);
 	s->dropped = m->dropped;
 	/* A repeated ST_STARTED comes before the repeated end. */
@@ -246,6 +256,8 @@ void opinion_written(struct opinion *o, const struct st_req *q, const struct st_
 		r->row = *row;
 	if (fresh)
 		add_run(o, s, row, decided);
+	if (changed && s->row.after)
+		await_earlier_ends(o, s);
 	if (ends)
 		await_end(o, row);
 }
@@ -293,7 +305,7 @@ static void told_of_run(struct opinion *o, const struct st_req *q, bool ok, stru
 	bool claimed = (q->op == ST_OCC || q->op == ST_VERDICT) && ok && r->row.state == RUN_CLAIMED;
 	bool cancels = claimed && s->rules.policy.overlap == OVERLAP_CANCEL_RUNNING &&
 		       r->row.kind != KIND_BACKFILL && r->row.kind != KIND_CATCH_UP &&
-		       s->versions == r->versions && r->known;
+		       s->versions == r->versions && r->known && !r->may_be_killed;
 	for (unsigned i = 0; i < o->opens; i++) {
 		struct opinion_run *x = &o->run[o->open[i]];
 		if (x->sched != r->sched || x->row.run >= r->row.run || !claimed)
@@ -315,6 +327,8 @@ void opinion_told(struct opinion *o, const struct st_req *q, const struct st_ack
 			spans_end(&s->changing, o->w->t);
 		if (a->has_row && !q->run.run)
 			s->known_flags = a->row.flags;
+		if (a->has_row)
+			s->known_failures = a->row.failures;
 	}
 	if (s && q->op == ST_DROP && a->res == ST_OK)
 		s->known_dropped = true;
@@ -329,6 +343,15 @@ void opinion_told(struct opinion *o, const struct st_req *q, const struct st_ack
 		} else if (!q->hold.reason) {
 			holds_released(o, q->hold.key, true);
 		}
+	}
+	/* A pause drops retries. */
+	bool all = q->op == ST_HOLD && !q->hold.key && q->hold.reason;
+	bool own = s && q->op == ST_PUT && a->res == ST_OK && a->row.flags & SCHED_PAUSED;
+	for (unsigned i = 0; (all || own) && i < o->opens; i++) {
+		struct opinion_run *x = &o->run[o->open[i]];
+		if ((all || &o->sched[x->sched] == s) && x->row.kind != KIND_MANUAL && has_pending_retry(x) &&
+		    !x->probing && !x->preventing)
+			x->must_end = o->w->t + o->slack + SECONDS(4);
 	}
 	/* A change of the schedule may end or delay its runs. */
 	for (unsigned i = 0; s && (q->op == ST_PUT || q->op == ST_DROP) && i < o->opens; i++)
@@ -398,14 +421,14 @@ void opinion_requested(struct opinion *o, const struct rn_req *q)
 	switch ((enum rn_op)q->op) {
 	case RN_START:
 		judge_start(o, r, q->attempt);
-		judge_order(o, r);
 		r->requested = q->attempt;
+		r->starting = true;
 		r->requested_t = o->w->t;
-		r->ready = 0;
 		r->holds_slot = r->launching = true;
 		break;
 	case RN_PREVENT:
 		r->preventing = true;
+		r->must_end = INT64_MAX; /* when the runner has answered */
 		r->ready = 0;
 		break;
 	case RN_ASK:
@@ -479,6 +502,10 @@ void opinion_ended(struct opinion *o, const struct run_file *f)
 void opinion_up(struct opinion *o)
 {
 	spans_end(&o->down, o->w->t + o->slack + SECONDS(4));
+	/* A mark of a clock that was far ahead is not believed. */
+	o->restored = o->w->rows->restored;
+	if (o->restored.us - world_wall(o->w).us > DAYS(1))
+		o->restored = world_wall(o->w);
 	o->loaded = o->w->t;
 	o->opens = 0;
 	o->askeds = 0;
@@ -487,6 +514,7 @@ void opinion_up(struct opinion *o)
 		const struct run_row *row = model_run(o->w->rows, r->row.run);
 		r->known = r->holds_slot = r->launching = r->ending = r->preventing = r->probing = false;
 		r->killed = r->must_end = INT64_MAX;
+		r->starting = false;
 		r->ready = 0;
 		r->requested = 0;
 		r->yes = r->no = 0;
@@ -513,6 +541,7 @@ void opinion_up(struct opinion *o)
 		o->sched[i].removing = 0;
 		o->sched[i].known_dropped = o->sched[i].dropped;
 		o->sched[i].known_flags = o->sched[i].row.flags;
+		o->sched[i].known_failures = o->sched[i].row.failures;
 	}
 	holds_loaded(o);
 }
@@ -531,9 +560,12 @@ void opinion_outage(struct opinion *o, int64_t until)
 
 void opinion_suspended(struct opinion *o, int64_t since)
 {
+	/* A step just before it is noticed after it. */
+	if (o->stepped.n && o->stepped.at[o->stepped.n - 1].to >= since)
+		o->stepped.at[o->stepped.n - 1].to = o->w->t + o->slack + SECONDS(3);
 	spans_add(&o->suspended, since, o->w->t + o->slack + SECONDS(3));
 	for (unsigned i = 0; i < o->opens; i++)
-		o->run[o->open[i]].killed = INT64_MAX;
+		o->run[o->open[i]].killed = o->run[o->open[i]].must_end = INT64_MAX;
 }
 
 void opinion_stepped(struct opinion *o, int64_t by)
@@ -545,6 +577,53 @@ void opinion_stepped(struct opinion *o, int64_t by)
 	holds_stepped(o, by);
 }
 
+void opinion_pruned(struct opinion *o)
+{
+	for (unsigned i = 0; i < o->scheds; i++) {
+		struct opinion_sched *s = &o->sched[i];
+		const struct model_sched *m = model_sched(o->w->rows, s->sid);
+		if (!m)
+			continue;
+		copy_ranges(s, m);
+		s->missed_length = missed_length(m);
+		s->row.pruned_to = m->row.pruned_to;
+	}
+}
+
+/* The opinion begins again with the rows. A run is known by its number. */
+void opinion_restored(struct opinion *o)
+{
+	free_scheds(o);
+	o->sched = NULL;
+	o->scheds = o->sched_room = 0;
+	o->restored = o->w->rows->restored;
+	o->restored_run = o->w->rows->restored_run;
+	o->last_news = o->w->rows->last_news;
+	for (size_t i = 0; i < model_scheds(o->w->rows); i++) {
+		const struct model_sched *m = model_sched_at(o->w->rows, i);
+		struct opinion_sched *s = add_sched(o, m->row.sid);
+		copy_row(o, s, &m->row);
+		copy_ranges(s, m);
+		s->missed_length = missed_length(m);
+		s->opened = o->w->t;
+		s->open_policy = s->rules.policy;
+		s->dropped = m->dropped;
+	}
+	for (unsigned i = 0; i < o->runs; i++) {
+		struct opinion_run *r = &o->run[i];
+		const struct run_row *row = model_run(o->w->rows, r->row.run);
+		const struct opinion_sched *s = find_opinion_sched(o, r->row.sid);
+		r->sched = s ? (uint32_t)(s - o->sched) : 0;
+		r->versions = 0; /* not sure about it any more */
+		if (row)
+			r->row = *row;
+		number_map_put(&o->last_seen, r->row.run, 0);
+	}
+	for (unsigned i = 0; i < o->scheds; i++)
+		await_earlier_ends(o, &o->sched[i]);
+	holds_restored(o);
+}
+
 void opinion_step_done(struct opinion *o)
 {
 	if (!o->w->engine)
@@ -552,9 +631,11 @@ void opinion_step_done(struct opinion *o)
 	bool trusted = !check_clock_is_held(o->w->check);
 	set_span(&o->untrusted, !trusted, o->w->t);
 	judge_kills(o);
+	judge_orders(o);
 	judge_gate(o);
 	judge_waiting(o);
 	judge_pauses(o);
+	judge_moved(o);
 }
 
 void opinion_account(struct opinion *o)

@@ -32,10 +32,7 @@ void opinion_reported(struct opinion *o, const struct rn_report *s);            
 void opinion_started(struct opinion *o, const struct run_file *f);                       /* a process */
 void opinion_ended(struct opinion *o, const struct run_file *f);
 void opinion_step_done(struct opinion *o);
-/* Records up to the schedules' marks were removed. */
-void opinion_pruned(struct opinion *o);
-/* The rows were saved, and are put back. */
-void opinion_backup(struct opinion *o);
-void opinion_restored(struct opinion *o);
+void opinion_pruned(struct opinion *o);   /* old records were removed */
+void opinion_restored(struct opinion *o); /* the rows are those of a backup */
 /* At the end, when the engine is quiet. */
 void opinion_account(struct opinion *o);

@@ -68,6 +68,17 @@ static unsigned causes_between(const struct opinion *o, const struct opinion_sch
 	return c;
 }
 
+/* A hold that ended after this time, by the wall clock. */
+static bool held_by_the_clock(const struct opinion *o, const struct opinion_sched *s, struct wall due)
+{
+	const struct policy *p = &s->rules.policy;
+	for (unsigned i = 0; i < o->helds; i++)
+		if (o->held[i].key && (o->held[i].key == p->agent || o->held[i].key == p->account) &&
+		    o->held[i].until.us >= due.us && stepped_between(o, o->held[i].asked, o->w->t))
+			return true;
+	return false;
+}
+
 static void judge_cause(struct opinion *o, const struct opinion_sched *s, struct wall nominal,
 			struct wall due, unsigned reason, int64_t decided)
 {
@@ -77,11 +88,11 @@ static void judge_cause(struct opinion *o, const struct opinion_sched *s, struct
 	bool through = h && h->until.us != INT64_MAX && h->ends > t + o->slack && h->releasing > decided;
 	if (causes & CAUSE_SUSPENDED)
 		causes |= CAUSE_STORE; /* an answer that was under way seems slow after it */
-	if (causes & CAUSE_CLOCK)
-		causes |= CAUSE_HELD; /* times that waited for a hold before the step */
+	if (causes & CAUSE_CLOCK || held_by_the_clock(o, s, due))
+		causes |= CAUSE_HELD; /* times that waited for a hold before a step of the clock */
 	if (!named || s->changed > t - o->slack || stepped_between(o, decided, INT64_MAX) ||
 	    spans_touch(&s->line, t - o->slack, decided) ||
-	    spans_touch(&s->changing, t - o->slack, decided - o->slack))
+	    (!(causes & CAUSE_STORE) && spans_touch(&s->changing, t - o->slack, decided - o->slack)))
 		return;
 	if (!(causes & named) && causes)
 		FIND(o,
@@ -152,7 +163,9 @@ static struct expected expect(const struct opinion *o, const struct opinion_sche
 		return refusal(RUN_SKIPPED, REASON_MAX_RUNS);
 	if (maybe_held(o, p, decided, decided, true))
 		return (struct expected){ .any = true };
-	if (nominal.us <= o->restored.us)
+	if (o->restored.us > now.us)
+		return (struct expected){ .any = true }; /* the clock was stepped back since the restore */
+	if (due.us <= o->restored.us)
 		return refusal(RUN_MISSED, REASON_RESTORED);
 	if (surely_held(o, p, decided, false))
 		return (struct expected){ .waits = true };
@@ -315,8 +328,11 @@ void judge_range(struct opinion *o, struct opinion_sched *s, const struct range_
 	if (s->row.after)
 		return; /* judge_follower judges its records one by one */
 	struct wall n = after, now = o->then.wall;
-	unsigned seen = 0;
-	while (next_time(o, s, n, &n) && n.us <= g->last.us && check_failures(o->w->check) < 50) {
+	unsigned all = 0, at = 0;
+	while (next_time(o, s, n, &n) && n.us <= g->last.us)
+		all++;
+	/* Of very many times, those near the ends of the range are judged. */
+	for (n = after; at < all && next_time(o, s, n, &n); at++) {
 		bool owed = g->state == RUN_MISSED;
 		if (model_occurrence(o->w->rows, s->sid, n)) {
 			s->taken_now += owed; /* it ran before the clock was stepped back */
@@ -326,7 +342,7 @@ void judge_range(struct opinion *o, struct opinion_sched *s, const struct range_
 		/* The pause of all schedules has ended: its times are recorded by their nominal time. */
 		bool resumed = g->reason == REASON_PAUSED && o->all_paused.n && n.us <= now.us &&
 			       o->all_paused.at[o->all_paused.n - 1].to >= decided - o->slack;
-		if (!resumed && seen++ < 3000)
+		if (!resumed && (at < 100 || at + 100 >= all))
 			judge_time(o, s, n, g->state, g->reason, KIND_TIMER, decided);
 	}
 }
@@ -349,7 +365,7 @@ static bool is_in_force(const struct opinion *o, const struct opinion_sched *s, 
 	case REASON_NOT_STARTED:
 		return n.us < wall_of(when->from).us;
 	case REASON_EXPIRED:
-		return n.us >= wall_of(when->until).us;
+		return when->until != RULE_UNTIL_NEVER && n.us >= wall_of(when->until).us;
 	case REASON_GATED:
 		return n.us < s->gated_to.us && spans_touch(&s->gated, from, to);
 	default:
@@ -379,7 +395,7 @@ void judge_closed_range(struct opinion *o, const struct opinion_sched *s, const 
 		return;
 	if (g->reason == REASON_NOT_STARTED)
 		all.when.from = RULE_FROM_ALWAYS;
-	for (unsigned i = 0; i < 3000 && next_nominal(o, &all, n, &n) && n.us <= last.us; i++) {
+	for (unsigned i = 0; i < 500 && next_nominal(o, &all, n, &n) && n.us <= last.us; i++) {
 		int64_t t = true_time(o, n);
 		/* In the future: the clock was stepped back while the range was being closed. */
 		if (t <= s->opened + o->slack || t > o->w->t ||
