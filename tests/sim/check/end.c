@@ -140,7 +140,7 @@ static void check_punctuality(struct check *c, const struct check_sched *sched, 
 		return; /* outdated rules, for other zone data, decide nothing */
 	bool held = held_by_any(c, sched, t);
 	if (excuse) {
-		if (held || joins || has_catch_up(c, sched))
+		if (held || joins || has_catch_up(c, sched) || held_by_any(c, sched, check_excuse_end(c, t)))
 			return; /* it had to wait, so any cause may apply */
 		/* A freshly loaded engine does not know the cause of lateness before the crash. */
 		bool down = excuse & EXCUSE_DOWN ||

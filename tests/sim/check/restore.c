@@ -14,8 +14,13 @@ static void forget_versions(struct check_sched *sched, const struct model_sched 
 		stretches++;
 	sched->versions = versions;
 	sched->stretches = stretches;
-	if (stretches && !s->dropped)
-		sched->stretch[stretches - 1].to = WALL_NEVER;
+	struct stretch *last = stretches ? &sched->stretch[stretches - 1] : NULL;
+	if (last && !s->dropped)
+		last->to = WALL_NEVER;
+	/* A step back of the clock may have moved the last change since. */
+	sched->version[versions - 1].changed = s->row.changed;
+	if (last && last->from.us < s->row.changed.us)
+		last->from = s->row.changed;
 	unsigned ends = 0;
 	for (unsigned i = 0; i < sched->ends; i++)
 		if (sched->end[i].t <= backup && sched->end[i].version < versions)

@@ -112,8 +112,10 @@ void judge_follower(struct opinion *o, struct opinion_sched *s, const struct run
 	/* Ends on which it must act and that were written before the decision. */
 	unsigned newer = 0, unsure = 0;
 	for (unsigned k = i + 1; k < s->ends; k++) {
-		newer += s->end[k].t < decided - o->slack;
-		unsure += s->end[k].t >= decided - o->slack;
+		bool told =
+			s->end[k].t < decided - o->slack && !spans_touch(&o->suspended, s->end[k].t, decided);
+		newer += told;
+		unsure += !told;
 	}
 	bool changed = s->end[i].rev != s->row.rev;
 	if (i > 0 && !changed && s->end[0].rev == s->row.rev)

@@ -209,6 +209,8 @@ void opinion_asked(struct opinion *o, const struct st_req *q)
 		r->ending = true;
 		if (r->row.state != RUN_RETRYING)
 			r->dropped = false; /* by what happens from now on */
+		else
+			r->must_end = INT64_MAX; /* it is given up */
 	}
 	if (r && (q->op == ST_FINISH || q->op == ST_VERDICT))
 		r->ready = 0;
