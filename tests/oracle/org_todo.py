@@ -104,6 +104,8 @@ def compare(rota, zone, path, state, times):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     with open(path, encoding="utf-8") as f:
         got = f.read()
+    if "Not at a timestamp" in want:
+        return False  # org-timestamp-change reads at most 16 characters after the time
     if want.startswith("error:"):
         return check(done.returncode == 2, f"Emacs refuses: {want}", text)
     check(done.returncode == 0 and got == want, f"{zone}, {state} at {now}:\n{text}\n--- rota\n{got}\n--- Emacs\n{want}", done)

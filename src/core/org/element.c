@@ -75,8 +75,9 @@ static struct mark drawer_mark(struct str line)
 	unsigned n;
 	if (word.n < 3 || word.p[word.n - 1] != ':')
 		return (struct mark){ 0 };
+	/* It ends a drawer; where there is none to end, org takes it for the beginning of one. */
 	if (str_ieq(word, STR(":END:")))
-		return (struct mark){ KIND_NONE, true, name_of("drawer", STR("")) };
+		return (struct mark){ KIND_DRAWER, true, name_of("drawer", STR("")) };
 	for (size_t at = 1; at + 1 < word.n; at += n) {
 		uint32_t c = char_at(word, at, &n);
 		if (!char_is_alnum(c) && (c >= 0x80 || !memchr("-_$%'", (int)c, 5)))
