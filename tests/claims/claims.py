@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Agents race for the tasks of a plan through `rota claim`: in clones of one origin, in work trees of a repository without an
-origin, in dirty trees, and killed in the middle. Every task has one owner, every loser is told which, and nothing else changes.
+origin, in dirty trees, and killed in the middle. Every task has one owner, the message to every loser names it, and nothing else changes.
 
 usage: claims.py ROTA [--rounds N] [--seed S]        (./dev test claims: 200 rounds)
 """
@@ -168,7 +168,7 @@ def race(rota, place, r, name, dirty):
                 check(a.code == 0, f"{name}: {agent} has '{task}'", a)
             else:
                 said = f"is claimed by {won.get(task)}" in a.err
-                check(a.code == 75 and said, f"{name}: {agent} is told that {won.get(task)} has '{task}'", a)
+                check(a.code == 75 and said, f"{name}: {agent} learns that {won.get(task)} has '{task}'", a)
     check(check_commits(place, name) == len(TASKS), f"{name}: one commit for each claim", place.commits())
     for i, tree in enumerate(place.trees):
         now = read(os.path.join(tree, "plan.org"))
@@ -234,12 +234,12 @@ def kills(rota, directory, origin):
     b = claim(rota, place.trees[1], task, "ben")
     check(b.code == 0 and owners(place.shared()) == {task: "ben"}, f"{name}: another one claims it", b)
     a = claim(rota, tree, task, "ann")
-    check(a.code == 75 and "claimed by ben" in a.err, f"{name}: it is told who has it", a)
+    check(a.code == 75 and "claimed by ben" in a.err, f"{name}: the message names the owner", a)
     second = "Write the report"
     a = claim(rota, tree, second, "ann", PATH=killing_git(directory, publish, True))
     check(a.code == -signal.SIGKILL and owners(place.shared()).get(second) == "ann", f"{name} after publishing: it has it", a)
     b = claim(rota, place.trees[1], second, "ben")
-    check(b.code == 75 and "claimed by ann" in b.err, f"{name}: others are told", b)
+    check(b.code == 75 and "claimed by ann" in b.err, f"{name}: the message to others names the owner", b)
     if not origin:
         check(owners(read(os.path.join(place.main, "plan.org"))).get(second) == "ann" and
               git(place.main, "status", "--porcelain") == b"", f"{name}: the next claim finished the main work tree",

@@ -43,7 +43,7 @@ static enum err try_once(struct cli_call *call, const struct repository *r, cons
 }
 
 /* Brings the change into this work tree. If its branch was at the shared tip, it moves with it; otherwise
- * only the file changes. Failures do not undo what is published: they are told. */
+ * only the file changes. A failure does not undo the publication: it is reported in `missing`. */
 static enum err follow(struct cli_call *call, const struct repository *r, const struct plan_change *change,
 		       const char *tip, const struct git_blob *old, const char *blob, struct published *ret)
 {

@@ -29,7 +29,7 @@ struct agenda_query {
 	const struct zone *zone;
 	int64_t now;         /* seconds UTC */
 	int64_t stale_after; /* seconds */
-	struct str agent;    /* whose agenda it is; empty: nobody's */
+	struct str agent;    /* the agent that asks; empty: none */
 };
 
 struct agenda_item {
@@ -40,7 +40,7 @@ struct agenda_item {
 struct agenda {
 	struct agenda_item *item[AGENDA_LISTS];
 	unsigned n[AGENDA_LISTS];
-	bool work; /* there is something ready, or something due that nobody else has claimed */
+	bool work; /* a task is ready, or a task is due that no other agent has claimed */
 };
 
 /* Ready are open tasks that are not WAITING, not claimed by another, not scheduled in the future, whose
