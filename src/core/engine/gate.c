@@ -4,14 +4,20 @@
  * runs wait for something else. */
 #include "core/engine/state.h"
 
+/* Inserts the run by its turn. `front`: it belongs near the front, so the search begins there. */
 static void enqueue(struct engine *e, struct run_queue *q, struct run *r, bool front)
 {
 	uint32_t i = run_index(e, r), *first = &q->at[r->level].first, *last = &q->at[r->level].last;
+	uint32_t next = front ? *first : NONE, prev = front ? NONE : *last;
+	while (front && next != NONE && e->run[next].turn < r->turn)
+		prev = next, next = e->run[next].queue_next;
+	while (!front && prev != NONE && e->run[prev].turn > r->turn)
+		next = prev, prev = e->run[prev].queue_prev;
 	r->queue = q;
-	r->queue_prev = front ? NONE : *last;
-	r->queue_next = front ? *first : NONE;
-	*(r->queue_prev == NONE ? first : &e->run[r->queue_prev].queue_next) = i;
-	*(r->queue_next == NONE ? last : &e->run[r->queue_next].queue_prev) = i;
+	r->queue_prev = prev;
+	r->queue_next = next;
+	*(prev == NONE ? first : &e->run[prev].queue_next) = i;
+	*(next == NONE ? last : &e->run[next].queue_prev) = i;
 	q->n++;
 }
 
@@ -39,6 +45,7 @@ static struct run *first_of(struct engine *e, const struct run_queue *q)
 void gate_enqueue(struct engine *e, struct run *r)
 {
 	r->phase = PHASE_QUEUED;
+	r->turn = ++e->last_turn;
 	enqueue(e, &e->ready, r, false);
 }
 

@@ -43,6 +43,7 @@ struct run {
 	uint32_t sibling;   /* the next younger run of the same schedule; in a free slot the next free slot */
 	struct run_queue *queue; /* the queue it is in; NULL: none */
 	uint32_t queue_prev, queue_next;
+	uint64_t turn;        /* the order in which runs began to wait for a slot; kept while it is parked */
 	uint32_t agent, key;  /* its slot counts for these, even if the schedule is edited meanwhile */
 	uint16_t agent_slots; /* limit of runs of its agent */
 	uint8_t level;        /* of its priority in a run_queue; 0 is the highest */
@@ -192,6 +193,7 @@ struct engine {
 	struct heap due;        /* schedules by the wall time at which to handle them */
 	struct heap catch_up;   /* schedules that wait for a token to start a missed time, by due time */
 	struct heap run_timer;  /* runs by boot time: next attempts, conditions to ask again, ends of holds */
+	uint64_t last_turn;     /* the largest run.turn */
 	struct run_queue ready; /* runs that wait for a slot */
 
 	uint32_t outdated; /* schedules with `outdated` */

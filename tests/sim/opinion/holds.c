@@ -91,6 +91,7 @@ void holds_loaded(struct opinion *o)
 	int64_t crashed = o->down.n ? o->down.at[o->down.n - 1].from : o->w->t;
 	for (unsigned i = 0, n = o->helds; i < n; i++) {
 		struct held *h = &o->held[i];
+		h->must_move = false; /* that is judged while the daemon is up only */
 		const struct hold_row *row = model_hold(o->w->rows, h->key);
 		if (h->released != INT64_MAX)
 			continue;

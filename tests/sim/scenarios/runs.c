@@ -546,3 +546,21 @@ SCENARIO(after_two_ends_while_the_first_is_recorded)
 	run_until(s, "08:29");
 	expect_rows(s, b, "after 08:22 done 08:22-08:22:01; after 08:22 done 08:22-08:22:01");
 }
+
+/* A run that waited for its agent, then for a slot, and then for its agent again keeps its place. */
+SCENARIO(gate_keeps_the_place_of_a_run_that_waits_for_its_agent_again)
+{
+	set_slots(s, 2);
+	uint64_t first = add_schedule(s, (struct spec){ .cron = "10 8 * * *", .policy.agent = 1 });
+	uint64_t a = add_schedule(s, (struct spec){ .cron = "11 8 * * *", .policy.agent = 1 });
+	uint64_t b = add_schedule(s, (struct spec){ .cron = "12 8 * * *", .policy.agent = 1 });
+	uint64_t other = add_schedule(s, (struct spec){ .cron = "13 8 * * *" });
+	uint64_t urgent = add_schedule(
+		s, (struct spec){ .cron = "14 8 * * *", .policy = { .agent = 1, .priority = 1 } });
+	script_run(s, first, lasting(MINUTES(20)));  /* `a` and `b` wait for the agent */
+	script_run(s, other, lasting(MINUTES(22)));  /* now `urgent` waits for a slot */
+	script_run(s, urgent, lasting(MINUTES(10))); /* from 08:30 on; `a` waits for a slot until 08:35 */
+	run_until(s, "08:45");
+	expect_rows(s, a, "08:11 done 08:40-08:40:01");
+	expect_rows(s, b, "08:12 done 08:40:01-08:40:02");
+}
