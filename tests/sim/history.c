@@ -14,6 +14,7 @@ struct profile {
 	bool burst;       /* all schedules are due at the same time */
 	unsigned prune;   /* old records */
 	unsigned restore; /* of backups */
+	unsigned nodes;   /* another node takes the part over, or uses a number of this one */
 	unsigned foreign; /* changes by another writer */
 	unsigned crash, machine, outage, clock, suspend, command;
 	struct port_timing timing;
@@ -42,6 +43,8 @@ static const struct profile profiles[] = {
 	  .timing = { SLOW_PORTS } },
 	{ "foreign", 10, 6, 3, .crash = 10, .foreign = 100, .command = 20, .timing = { SLOW_PORTS } },
 	{ "burst", 1, 120, 200, .burst = true, .crash = 40, .timing = { SLOW_PORTS } },
+	{ "nodes", 10, 6, 3, .crash = 20, .nodes = 150, .command = 60,
+	  .timing = { SLOW_PORTS, .elsewhere_percent = 40 } },
 	{ "kept", 25, 7, 3, .prune = 60, .restore = 6, .crash = 15, .machine = 3, .command = 60, .clock = 2,
 	  .timing = { SLOW_PORTS } },
 };
@@ -61,6 +64,7 @@ enum incident {
 	INCIDENT_SUSPEND,
 	INCIDENT_COMMAND,
 	INCIDENT_FOREIGN,
+	INCIDENT_NODES,
 	INCIDENT_STATE,
 	INCIDENT_ACCEPT_CLOCK,
 	INCIDENT_PRUNE,
@@ -317,12 +321,12 @@ static void schedule_next(struct world *w, enum incident incident)
 {
 	const struct profile *k = history_of(w)->profile;
 	const unsigned rate[INCIDENTS] = {
-		[INCIDENT_CRASH] = k->crash,           [INCIDENT_MACHINE] = k->machine,
-		[INCIDENT_OUTAGE] = k->outage,         [INCIDENT_CLOCK] = k->clock,
-		[INCIDENT_SUSPEND] = k->suspend,       [INCIDENT_COMMAND] = k->command,
-		[INCIDENT_PRUNE] = k->prune,           [INCIDENT_BACK_UP] = k->restore * 4,
-		[INCIDENT_RESTORE] = k->restore,       [INCIDENT_FOREIGN] = k->foreign,
-		[INCIDENT_STATE] = k->dense ? 600 : 20
+		[INCIDENT_CRASH] = k->crash,     [INCIDENT_MACHINE] = k->machine,
+		[INCIDENT_OUTAGE] = k->outage,   [INCIDENT_CLOCK] = k->clock,
+		[INCIDENT_SUSPEND] = k->suspend, [INCIDENT_COMMAND] = k->command,
+		[INCIDENT_PRUNE] = k->prune,     [INCIDENT_BACK_UP] = k->restore * 4,
+		[INCIDENT_RESTORE] = k->restore, [INCIDENT_FOREIGN] = k->foreign,
+		[INCIDENT_NODES] = k->nodes,     [INCIDENT_STATE] = k->dense ? 600 : 20
 	};
 	if (rate[incident])
 		world_add_incident(w, random_duration(w, 1, 2 * DAYS(10) / rate[incident]), incident, 0);
@@ -377,6 +381,15 @@ static void change_state(struct world *w)
 	world_state_changed(w, world_chance(w, 50) ? 0 : 1 + (uint32_t)world_random(w, 3));
 }
 
+static void act_as_other_node(struct world *w)
+{
+	uint64_t sid = random_sid(w);
+	if (world_chance(w, 50))
+		world_take_over(w);
+	else if (sid && !w->taken)
+		world_collide(w, sid);
+}
+
 static void handle_incident(struct world *w, uint64_t a, uint64_t b)
 {
 	if (w->draining)
@@ -427,6 +440,9 @@ static void handle_incident(struct world *w, uint64_t a, uint64_t b)
 	case INCIDENT_RESTORE:
 		world_restore(w, random_downtime(w, k->dense));
 		break;
+	case INCIDENT_NODES:
+		act_as_other_node(w);
+		break;
 	case INCIDENTS:
 		break;
 	}
@@ -448,6 +464,8 @@ static bool drain_all(struct world *w)
 {
 	w->draining = true;
 	w->crash_at = 0;
+	if (w->taken)
+		world_crash(w, SECONDS(1));
 	bool ok = w->outage_until <= w->t || world_run(w, w->outage_until);
 	for (unsigned i = 0; ok && i < 40; i++) {
 		while (!w->engine && ok)

@@ -264,7 +264,48 @@ static void next_check_is_not_loaded(struct world *w, struct load_item *item)
 		item->sched.next_set_at = (struct wall){ 0 };
 }
 
-enum { CRASHES = 1, CLOCKS = 2, EVERYTHING = 4, DENSE = 5, PEOPLE = 6, FOREIGN = 9, BURST = 10 };
+/* --- several nodes --- */
+
+static bool collision_is_mine(struct world *w, struct st_ack *a)
+{
+	(void)w;
+	if (a->op == ST_OCC && a->res == ST_COLLISION)
+		a->res = ST_OK;
+	return true;
+}
+
+static void foreign_run_is_mine(struct world *w, struct load_item *item)
+{
+	if (item->kind == LOAD_RUN)
+		item->run.node = model_part(w->rows, 0)->node;
+}
+
+/* The last claims that were sent, by tag. */
+static struct st_req claim[64];
+
+static bool keep_claim(struct world *w, struct st_req *q)
+{
+	(void)w;
+	if (q->op == ST_OCC)
+		claim[q->tag % ARRAY_LEN(claim)] = *q;
+	return true;
+}
+
+static bool ask_fenced_claim_again(struct world *w, struct st_ack *a)
+{
+	const struct st_req *q = &claim[a->tag % ARRAY_LEN(claim)];
+	if (a->res == ST_FENCED && a->op == ST_OCC && q->tag == a->tag)
+		agenda_add(&w->agenda, w->t + 1, W_BUG, a->tag, 0);
+	return true;
+}
+
+static void send_claim(struct world *w, uint64_t tag, uint64_t b)
+{
+	(void)b;
+	sim_store_submit(w, &claim[tag % ARRAY_LEN(claim)]);
+}
+
+enum { CRASHES = 1, CLOCKS = 2, EVERYTHING = 4, DENSE = 5, PEOPLE = 6, FOREIGN = 9, BURST = 10, NODES = 11 };
 
 const struct planted planted[] = {
 	{ { "an answer is lost", "R1", .ack = answer_is_lost }, "never comes to rest", PEOPLE, 1 },
@@ -303,6 +344,16 @@ const struct planted planted[] = {
 	{ { "a failure is not news", "news", .submit = failure_is_not_news }, "news", DENSE, 1 },
 	{ { "a retry is news", "news", .submit = retry_is_news }, "news", DENSE, 1 },
 	{ { "range is too long", "R11", .submit = range_is_long }, "early", CRASHES, 6 },
+	{ { "a collided number answered as mine", "nodes", .ack = collision_is_mine },
+	  "not recorded",
+	  NODES,
+	  10 },
+	{ { "a foreign run probed", "nodes", .load = foreign_run_is_mine }, "held elsewhere", NODES, 10 },
+	{ { "a fenced claim asked again", "nodes", .submit = keep_claim, .ack = ask_fenced_claim_again,
+	    .later = send_claim },
+	  "fenced",
+	  NODES,
+	  10 },
 	{ { "next check is forgotten", "G3", .load = next_check_is_not_loaded }, "is forgotten", DENSE, 1 },
 };
 const unsigned planted_count = ARRAY_LEN(planted);

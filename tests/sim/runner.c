@@ -164,6 +164,8 @@ void sim_runner_request(struct world *w, const struct rn_req *q)
 	if (w->bug && w->bug->runner && !w->bug->runner(w, &r))
 		return;
 	observe_request(w->check, &r);
+	if (w->fenced)
+		return;
 	opinion_requested(w->opinion, &r);
 	world_hash(w, hash_pair(r.op + 300u, hash_pair(r.run, r.attempt)));
 	switch ((enum rn_op)r.op) {
@@ -252,13 +254,23 @@ void sim_runner_report(struct world *w, unsigned i)
 	w->reports_under_way--;
 	if (s.epoch != w->epoch || !w->engine || world_call(w))
 		return;
-	observe_report(w->check, &s.report);
-	opinion_reported(w->opinion, &s.report);
+	if (!w->fenced) {
+		observe_report(w->check, &s.report);
+		opinion_reported(w->opinion, &s.report);
+	}
 	world_hash(w, hash_pair(s.report.kind + 600u, hash_pair(s.report.run, s.report.yes)));
 	if (!w->bug || !w->bug->report || w->bug->report(w, &s.report))
 		world_step(w, &(struct event){ .kind = EV_RUNNER, .report = &s.report });
 	if (s.epoch == w->epoch)
 		world_call(w);
+}
+
+void sim_runner_report_elsewhere(struct world *w, unsigned i)
+{
+	struct run_file *f = &w->file[i];
+	f->watched = true;
+	if (f->state == FILE_ENDED || f->state == FILE_LOST)
+		report_state(w, f, RN_START);
 }
 
 void sim_runner_crash(struct world *w, bool machine)

@@ -31,6 +31,8 @@ void sim_store_submit(struct world *w, const struct st_req *q)
 	if (w->bug && w->bug->submit && !w->bug->submit(w, &r))
 		return;
 	observe_submit(w->check, &r);
+	if (w->fenced)
+		return; /* nobody waits for the answer */
 	opinion_asked(w->opinion, &r);
 	world_hash(w, hash_pair(r.op + 100, hash_pair(r.sid, r.run.run)));
 	assert(r.lane < LANES);
@@ -162,6 +164,8 @@ void sim_store_answer(struct world *w, unsigned at)
 		if (world_call(w))
 			break;
 		struct st_ack a = g.ack[i];
+		if (a.res == ST_FENCED)
+			world_fenced(w);
 		observe_ack(w->check, &g.req[i], &a);
 		opinion_told(w->opinion, &g.req[i], &a);
 		if (!w->bug || !w->bug->ack || w->bug->ack(w, &a))

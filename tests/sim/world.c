@@ -25,6 +25,9 @@ const struct zone *world_zone(unsigned zone)
 	return test_zone(names[zone]);
 }
 
+/* The tag of commands to a fenced engine. */
+#define FENCED_TAG UINT64_MAX
+
 /* --- random numbers and times --- */
 
 static uint64_t draw(struct world *w)
@@ -166,7 +169,7 @@ void world_compare(struct world *w)
 	struct now now = world_now(w);
 	if (w->engine)
 		check_clock(w->check);
-	if (!w->engine || w->foreign_writes || !engine_quiet(w->engine, now))
+	if (!w->engine || w->foreign_writes || w->taken || !engine_quiet(w->engine, now))
 		return;
 	struct engine *fresh = new_engine(w);
 	struct effects fx = { 0 };
@@ -226,13 +229,16 @@ void world_step(struct world *w, const struct event *ev)
 	for (unsigned i = 0; i < w->fx.replies && epoch == w->epoch; i++) {
 		if (world_call(w))
 			return;
-		observe_reply(w->check, &w->fx.reply[i]);
-		opinion_replied(w->opinion, &w->fx.reply[i]);
+		if (w->fx.reply[i].tag != FENCED_TAG) {
+			observe_reply(w->check, &w->fx.reply[i]);
+			opinion_replied(w->opinion, &w->fx.reply[i]);
+		}
 		world_hash(w, hash_pair(w->fx.reply[i].tag, w->fx.reply[i].code));
 	}
 	if (epoch != w->epoch)
 		return;
-	opinion_step_done(w->opinion);
+	if (!w->fenced)
+		opinion_step_done(w->opinion);
 	set_timer(w);
 	if (w->steps % (model_scheds(w->rows) > 100 ? 4096 : 16) == 0)
 		world_compare(w);
@@ -243,6 +249,8 @@ void world_start_engine(struct world *w)
 	if (w->engine)
 		return;
 	w->epoch++;
+	world_take_back(w);
+	world_hold_elsewhere(w);
 	model_forget_numbers(w->rows); /* as SQLite does: nobody else uses them */
 	w->engine = new_engine(w);
 	observe_up(w->check);
@@ -263,8 +271,11 @@ static void go_down(struct world *w, bool machine, int64_t down_for)
 	engine_free(w->engine);
 	w->engine = NULL;
 	w->wake = INT64_MAX;
-	observe_down(w->check);
-	opinion_down(w->opinion);
+	if (!w->fenced) {
+		observe_down(w->check);
+		opinion_down(w->opinion);
+	}
+	w->fenced = false;
 	sim_store_crash(w);
 	sim_runner_crash(w, machine);
 	if (machine) {
@@ -342,8 +353,13 @@ uint64_t world_command(struct world *w, struct command c)
 {
 	if (!w->engine)
 		return 0;
-	c.tag = ++w->command_tag;
 	world_hash(w, hash_pair(c.kind + 700u, c.sid));
+	if (w->fenced) { /* whatever people want, the engine must not ask for anything */
+		c.tag = FENCED_TAG;
+		world_step(w, &(struct event){ .kind = EV_COMMAND, .command = &c });
+		return 0;
+	}
+	c.tag = ++w->command_tag;
 	observe_command(w->check, &c);
 	opinion_command(w->opinion, &c);
 	world_step(w, &(struct event){ .kind = EV_COMMAND, .command = &c });
@@ -403,6 +419,10 @@ static void run_entry(struct world *w, const struct agenda_entry *e)
 	case W_RESUMED:
 		if (e->a == w->epoch)
 			world_step(w, &(struct event){ .kind = EV_RESUMED });
+		break;
+	case W_RELOAD:
+		if (e->a == w->epoch)
+			world_crash(w, world_between(w, (struct span){ 1000, SECONDS(10) }));
 		break;
 	case W_BUG:
 		w->bug->later(w, e->a, e->b);

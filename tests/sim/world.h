@@ -34,16 +34,17 @@ struct span {
 
 /* How slow and unreliable the ports are. */
 struct port_timing {
-	struct span commit;      /* from a request to the write of its group */
-	struct span answer;      /* from the write to the answer */
-	struct span launch;      /* from RN_START to the start of the process */
-	struct span report;      /* from an event of the runner to its report */
-	struct span ask;         /* from RN_ASK to RN_ANSWER */
-	struct span wake;        /* lateness of the timer */
-	unsigned repeat_percent; /* percentage of groups that are written twice before they are answered */
-	unsigned orphan_percent; /* percentage of the starts requested before a crash of the daemon that
-				    happen after the crash */
-	unsigned unseen_percent; /* of probes that do not see such a start, which comes after them */
+	struct span commit;         /* from a request to the write of its group */
+	struct span answer;         /* from the write to the answer */
+	struct span launch;         /* from RN_START to the start of the process */
+	struct span report;         /* from an event of the runner to its report */
+	struct span ask;            /* from RN_ASK to RN_ANSWER */
+	struct span wake;           /* lateness of the timer */
+	unsigned repeat_percent;    /* percentage of groups that are written twice before they are answered */
+	unsigned orphan_percent;    /* percentage of the starts requested before a crash of the daemon that
+				       happen after the crash */
+	unsigned unseen_percent;    /* of probes that do not see such a start, which comes after them */
+	unsigned elsewhere_percent; /* of live runs that another node holds after a restart of the daemon */
 };
 
 /* What a simulated process does. */
@@ -173,6 +174,8 @@ struct world {
 	bool verbose;
 	bool foreign_writes; /* another writer changes the store, so the engine's memory may be older than the
 				store */
+	bool taken;          /* another node owns the part of all schedules */
+	bool fenced;         /* and the engine has learned it from an answer */
 	bool draining;       /* there are no more faults and commands, so that all runs end */
 	uint64_t command_tag;
 };
@@ -224,6 +227,14 @@ void world_documents_applied(struct world *w);           /* EV_DOCUMENTS */
 void world_add_incident(struct world *w, int64_t delay, uint64_t a, uint64_t b);
 /* Changes the store as another writer than the engine. */
 void world_foreign_write(struct world *w, const struct st_req *q);
+/* nodes.c: another node takes over the part of all schedules. The daemon learns it from a fenced answer, and
+ * takes the part back when it is started again. */
+void world_take_over(struct world *w);
+void world_take_back(struct world *w); /* if another node has it */
+/* Another node records a run of this schedule with the number that the engine is to use next. */
+void world_collide(struct world *w, uint64_t sid);
+/* Whether another node holds this run, which has not ended. */
+bool world_is_elsewhere(const struct world *w, uint64_t run);
 /* If the engine is quiet, compares its digest with that of a freshly loaded engine, and reports a finding if
  * they differ. */
 void world_compare(struct world *w);
@@ -239,6 +250,7 @@ enum world_kind {
 	W_UP,      /* the daemon is started */
 	W_TICK,    /* a: epoch */
 	W_RESUMED, /* a: epoch */
+	W_RELOAD,  /* a: epoch; the fenced daemon is started again */
 	W_INCIDENT,
 	W_BUG
 };
@@ -249,6 +261,11 @@ bool world_call(struct world *w);
 void world_step(struct world *w, const struct event *ev);
 void world_hash(struct world *w, uint64_t what);                         /* adds to world.hash */
 void world_log(struct world *w, const char *fmt, ...) printf_like(2, 3); /* prints only with -v */
+
+/* nodes.c */
+void world_fenced(struct world *w); /* the engine is about to learn it */
+/* Another node holds some of the live runs, and reports the ends of those that it holds. */
+void world_hold_elsewhere(struct world *w);
 
 /* store.c */
 void sim_store_submit(struct world *w, const struct st_req *q);
@@ -266,6 +283,8 @@ void sim_runner_request(struct world *w, const struct rn_req *q);
 void sim_runner_start(struct world *w, unsigned file);
 void sim_runner_end(struct world *w, unsigned file);
 void sim_runner_report(struct world *w, unsigned report);
+/* The other node reports the end of this attempt, now or when it comes. */
+void sim_runner_report_elsewhere(struct world *w, unsigned file);
 void sim_runner_crash(struct world *w, bool machine);
 void sim_runner_suspend(struct world *w, int64_t lasts);
 /* The store was restored and contains no run above `known`: those that are alive are killed. */

@@ -243,7 +243,8 @@ bool check_repeated(const struct check *c, struct wall n)
 /* To be called when the engine is up and the clock is not held: lets the last excuse end soon. */
 static void end_excuse(struct check *c)
 {
-	if (!c->clock_held && c->w->engine && c->excuses && c->excuse[c->excuses - 1].to == INT64_MAX)
+	if (!c->clock_held && c->w->engine && !c->w->fenced && c->excuses &&
+	    c->excuse[c->excuses - 1].to == INT64_MAX)
 		c->excuse[c->excuses - 1].to =
 			(c->w->outage_until > c->w->t ? c->w->outage_until : c->w->t) + c->slack + SECONDS(3);
 }
@@ -356,7 +357,7 @@ void observe_clock_step(struct check *c, int64_t before)
 	struct wall now = world_wall(c->w);
 	add_piece(c);
 	c->clock_steps++;
-	if (!c->w->engine) {
+	if (!c->w->engine || c->w->fenced) {
 		/* load_clock decides whether this excuse stays. */
 		add_excuse(c, c->w->t - c->slack, c->w->t, EXCUSE_CLOCK);
 	} else if (c->w->wall_ahead - c->clock_believed >= c->clock_most) {

@@ -192,6 +192,10 @@ unsigned check_excuse(const struct check *c, int64_t from, int64_t to);
 /* When the excuse at `t` ended; `t` if there is no excuse, or if it has not ended. */
 int64_t check_excuse_end(const struct check *c, int64_t t);
 
+/* nodes.c: rules about other nodes. */
+void check_owner(struct check *c, const struct st_req *q);
+void check_holder(struct check *c, const struct rn_req *q);
+
 static inline int64_t grace_of(const struct policy *p)
 {
 	return SECONDS(p->window ? p->window : 60);

@@ -186,6 +186,7 @@ void observe_request(struct check *c, const struct rn_req *q)
 	static const char *const words[] = { "start", "kill", "probe", "prevent", "ask" };
 	world_log(c->w, "  > %s run %llu attempt %u sid %llu ask %u reason %u", words[q->op],
 		  (unsigned long long)q->run, q->attempt, (unsigned long long)q->sid, q->ask, q->reason);
+	check_holder(c, q);
 	struct check_run *v = check_find_run(c, q->run);
 	if (!v) {
 		check_fail(c, "%s: the runner is asked to %s run %llu, which is not recorded",
@@ -267,7 +268,7 @@ void observe_started(struct check *c, const struct run_file *f)
 		const struct check_run *o = &c->run[c->alive[i]];
 		if (o->orphan || f->orphan)
 			continue;
-		all++;
+		all += !world_is_elsewhere(c->w, o->row.run); /* it uses a slot of the other node */
 		agent += o->agent == v->agent;
 		key += o->key == v->key;
 		check_concurrency(c, v, o);

@@ -525,7 +525,8 @@ void observe_submit(struct check *c, const struct st_req *q)
 {
 	static const char *const words[] = { "put",     "drop",    "occ",    "range", "withdraw",
 					     "verdict", "started", "finish", "hold",  "problem" };
-	if (q->op == ST_NUMBERS)
+	check_owner(c, q);
+	if (q->op == ST_NUMBERS || c->w->fenced)
 		return;
 	if (c->w->verbose)
 		world_log(c->w,

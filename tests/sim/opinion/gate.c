@@ -96,7 +96,7 @@ void judge_alive(struct opinion *o, const struct opinion_run *r)
 		if (!x->started || x->orphan)
 			continue;
 		bool same = o->sched[x->sched].versions == x->versions;
-		all++;
+		all += !world_is_elsewhere(o->w, x->row.run);
 		agent += same && x->rules.policy.agent == p->agent;
 		key += same && x->rules.policy.key == p->key;
 	}

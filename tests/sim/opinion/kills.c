@@ -5,7 +5,8 @@ void judge_kills(struct opinion *o)
 {
 	for (unsigned i = 0; i < o->opens; i++) {
 		struct opinion_run *r = &o->run[o->open[i]];
-		if (r->killed == INT64_MAX || !r->started || r->orphan)
+		if (r->killed == INT64_MAX || !r->started || r->orphan ||
+		    world_is_elsewhere(o->w, r->row.run))
 			continue;
 		/* It can be killed when the daemon knows that it lives. */
 		int64_t since = r->killed > r->started ? r->killed : r->started;
