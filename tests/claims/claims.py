@@ -287,7 +287,7 @@ def errors(rota, directory):
 def main():
     rota = os.path.abspath(sys.argv[1])
     options = dict(zip(sys.argv[2::2], sys.argv[3::2]))
-    rounds = int(options.get("--rounds", 3))
+    rounds = int(options.get("--rounds", 2))
     seed = int(options.get("--seed", random.SystemRandom().randrange(1 << 32)))
     print(f"claims.py: --rounds {rounds} --seed {seed}", flush=True)
     for i in range(rounds):
