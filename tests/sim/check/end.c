@@ -318,6 +318,14 @@ static bool stepped_back(const struct check *c, int64_t from, int64_t to)
 	return false;
 }
 
+static bool was_follower(const struct check_sched *sched)
+{
+	for (unsigned i = 0; i < sched->versions; i++)
+		if (sched->version[i].after)
+			return true;
+	return false;
+}
+
 static void account_runs(struct check *c)
 {
 	struct wall now = world_wall(c->w);
@@ -333,7 +341,7 @@ static void account_runs(struct check *c)
 		bool later = v && stepped_back(c, v->recorded - c->slack, v->last_finish);
 		/* The records of a follower stay, even if the schedule was not a follower when they were
 		 * recorded. */
-		bool stays = r->kind == KIND_CATCH_UP && model_sched(c->w->rows, r->sid)->row.after;
+		bool stays = r->kind == KIND_CATCH_UP && was_follower(sched);
 		if ((r->state == RUN_SKIPPED || r->state == RUN_MISSED) && r->nominal.us > now.us && !later &&
 		    !stays && r->kind != KIND_MANUAL && r->kind != KIND_AFTER && !sched->dropped &&
 		    !sched->ends)
