@@ -373,17 +373,6 @@ static bool is_in_force(const struct opinion *o, const struct opinion_sched *s, 
 	}
 }
 
-/* Whether one of the reasons for an open range was in force. */
-static bool any_in_force(const struct opinion *o, const struct opinion_sched *s, struct wall n, int64_t t)
-{
-	static const uint16_t reasons[] = { REASON_PAUSED,      REASON_BLOCKED, REASON_MAX_RUNS,
-					    REASON_NOT_STARTED, REASON_EXPIRED, REASON_GATED };
-	for (unsigned i = 0; i < ARRAY_LEN(reasons); i++)
-		if (is_in_force(o, s, n, reasons[i], t))
-			return true;
-	return false;
-}
-
 /* The range of `s` that was open ends at `last`: each of its times must have come while its reason was in
  * force. While the daemon is down, a reason cannot end. */
 void judge_closed_range(struct opinion *o, const struct opinion_sched *s, const struct range_row *g,
@@ -405,7 +394,7 @@ void judge_closed_range(struct opinion *o, const struct opinion_sched *s, const 
 		    spans_touch(&o->suspended, t - o->slack - SECONDS(3), t + o->slack) ||
 		    spans_touch(&o->down, t - o->slack - SECONDS(3), t + o->slack))
 			continue;
-		if (!any_in_force(o, s, n, t))
+		if (!is_in_force(o, s, n, g->reason, t))
 			FIND(o, "sid %llu: %s is skipped/%s, but that was over", (unsigned long long)s->sid,
 			     check_time_text(n), reason_words[g->reason]);
 	}
