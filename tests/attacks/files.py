@@ -96,12 +96,15 @@ def files_of_the_daemon_are_replaced():
                 replaced_by(how, path)
                 r = rig.serve_once()
                 check(r.returncode != 0 and path in r.stderr, f"{how} instead of {name}", r)
-    for name in ("generation", "token.key"):  # made again
-        with Rig(ROTA) as rig:
-            rig.start()
-            rig.stop()
-            replaced_by("pipe", os.path.join(rig.data, name))
-            check(rig.start(), f"the daemon starts with a pipe instead of {name}")
+    with Rig(ROTA) as rig:
+        rig.start()
+        rig.stop()
+        replaced_by("pipe", os.path.join(rig.data, "generation"))  # made again
+        check(rig.start(), "the daemon starts with a pipe instead of generation")
+    with Rig(ROTA) as rig:
+        os.makedirs(rig.data, mode=0o700, exist_ok=True)
+        os.mkfifo(os.path.join(rig.data, "token.key"))  # read only while the store has no key
+        check(rig.start(), "the daemon starts with a pipe instead of the key file of earlier versions")
     with Rig(ROTA) as rig:
         rig.start()
         rig.stop()

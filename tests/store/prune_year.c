@@ -125,10 +125,14 @@ static struct command put_command(struct year *y, uint64_t sid, int64_t interval
 		.kind = CMD_PUT, .sid = sid, .enabled = true, .max_runs = UINT32_MAX, .after = after
 	};
 	c.rules = (struct rules){ .version = RULES_VERSION, .zone_print = zone_fingerprint(y->utc) };
-	c.rules.when =
-		(struct rule){ .kind = RULE_EVERY, .from = RULE_FROM_ALWAYS, .until = RULE_UNTIL_NEVER };
-	c.rules.when.every.interval = interval;
-	c.rules.when.every.anchor = anchor;
+	if (!after) { /* a follower has no times of its own: its rule is empty */
+		c.rules.when = (struct rule){ .kind = RULE_EVERY,
+					      .from = RULE_FROM_ALWAYS,
+					      .until = RULE_UNTIL_NEVER };
+		c.rules.when.every.interval = interval;
+		c.rules.when.every.anchor = anchor;
+	}
+	CHECK(rules_are_valid(&c.rules));
 	c.rules.policy.action = ACTION_EVENT;
 	c.rules.policy.missed = (uint8_t)(y->tags % MISSED_COUNT);
 	c.rules.policy.after = AFTER_ANY;

@@ -25,13 +25,14 @@ struct sched_record {
 	"n.tried_at, "                                                                                       \
 	"n.next, n.origin, n.target, n.body, n.result"
 /* SQL: whether the run `o` has the last end of a schedule that is not removed, or that has a run which is not
- * finished. The schedule's next run gets its result, and the next end the number after it. */
+ * finished. The schedule's next run gets its result, and the next end the number after it. CASE, because
+ * SQLite evaluates both sides of an AND or OR that is a column. */
 #define IS_LAST_END                                                                                          \
-	"(o.state = 3 AND o.\"end\" = (SELECT max(l.\"end\") FROM run l INDEXED BY run_end"                  \
+	"CASE WHEN o.state = 3 AND o.\"end\" = (SELECT max(l.\"end\") FROM run l INDEXED BY run_end"         \
 	" WHERE l.sid = o.sid AND l.state = 3)"                                                              \
-	" AND (EXISTS (SELECT 1 FROM schedule s WHERE s.sid = o.sid AND s.dropped IS NULL)"                  \
-	" OR EXISTS (SELECT 1 FROM run p WHERE p.sid = o.sid AND p.kind <> 4 AND p.state < 3)"               \
-	" OR EXISTS (SELECT 1 FROM run p WHERE p.sid = o.sid AND p.kind = 4 AND p.state < 3)))"
+	" THEN CASE WHEN EXISTS (SELECT 1 FROM schedule s WHERE s.sid = o.sid AND s.dropped IS NULL) THEN 1" \
+	" ELSE EXISTS (SELECT 1 FROM run p INDEXED BY run_open WHERE p.sid = o.sid AND p.state < 3) END"     \
+	" ELSE 0 END"
 enum { SCHED_PARAMS = 19, RUN_PARAMS = 24, MEMORY_PARAMS = 6 };
 
 /* Binds all columns to the parameters 1 to …_PARAMS. The rules are not copied: `s` must live until the

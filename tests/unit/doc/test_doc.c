@@ -520,6 +520,7 @@ TEST(rules_of_a_document)
 			    "missed_schedule_policy: skip\nend_date: 2027-01-01\n"),
 		  OK);
 	CHECK_INT(doc_rules(&list.doc[0], &names, &r), OK);
+	CHECK(rules_are_valid(&r));
 	CHECK_INT(r.version, RULES_VERSION);
 	CHECK(r.zone_print == zone_fingerprint(test_zone("Europe/Berlin")));
 	CHECK(rule_same(&r.when, &list.doc[0].when.rule));
@@ -544,6 +545,7 @@ TEST(rules_of_a_document)
 	names.self = NULL;
 	CHECK_INT(read("id: x\nafter: {schedule: y, outcome: failed}\naction: {type: event, name: e}\n"), OK);
 	CHECK_INT(doc_rules(&list.doc[0], &names, &r), OK);
+	CHECK(rules_are_valid(&r)); /* although it has no times of its own */
 	CHECK_INT(r.policy.after, AFTER_FAILED);
 	CHECK_INT(r.policy.action, ACTION_EVENT);
 	CHECK_INT(read(BARE "expression: '@daily IF user.x'\ncheck: x\n"), OK);
