@@ -94,14 +94,16 @@ struct opinion_sched {
 	bool dropped, known_dropped; /* the latter: the daemon was told */
 	struct range_row *range;     /* as the store has them */
 	unsigned ranges, range_room;
-	uint32_t versions;               /* changes so far */
-	int64_t changed;                 /* true time of the last change */
-	uint32_t known_flags;            /* of the row that the daemon was told last */
-	uint32_t known_failures;         /* likewise */
-	int64_t removing;                /* 1 + true time at which CMD_DROP was sent; 0: not */
-	int64_t pause_sent, resume_sent; /* 1 + true time of CMD_PAUSE and CMD_RESUME of it; 0: never */
-	uint64_t kill_tag;               /* of that command, if the runs are to be killed; 0: they are not */
-	uint32_t *run;                   /* its runs, oldest first */
+	uint32_t versions;                          /* changes so far */
+	int64_t changed;                            /* true time of the last change */
+	int64_t change_told;                        /* when the daemon was told of it */
+	uint32_t known_flags;                       /* of the row that the daemon was told last */
+	uint32_t known_failures;                    /* likewise */
+	int64_t removing;                           /* 1 + true time at which CMD_DROP was sent; 0: not */
+	int64_t pause_sent, resume_sent, edit_sent; /* 1 + true time of its last CMD_PAUSE, CMD_RESUME and
+						       CMD_PUT; 0: never */
+	uint64_t kill_tag; /* of that command, if the runs are to be killed; 0: they are not */
+	uint32_t *run;     /* its runs, oldest first */
 	unsigned runs, run_room;
 	int64_t opened;            /* true time at which its last open range was decided */
 	struct policy open_policy; /* by that version */
@@ -160,10 +162,8 @@ struct opinion {
 	unsigned askeds, asked_room;
 	struct knowledge then; /* the same, of the request that is being judged */
 	int64_t slack;         /* what the delays of the ports can cause */
-	uint64_t put_sid;      /* CMD_PUT that was sent at put_t */
-	int64_t put_t;
-	uint64_t last_news;   /* the largest number of news seen */
-	struct map last_seen; /* by run number: state and attempt after the last request */
+	uint64_t last_news;    /* the largest number of news seen */
+	struct map last_seen;  /* by run number: state and attempt after the last request */
 };
 
 #define FIND(o, ...) check_fail((o)->w->check, "opinion: " __VA_ARGS__)

@@ -332,6 +332,8 @@ void opinion_told(struct opinion *o, const struct st_req *q, const struct st_ack
 		if (a->has_row)
 			s->known_failures = a->row.failures;
 	}
+	if (s && q->op == ST_PUT)
+		s->change_told = o->w->t;
 	if (s && q->op == ST_DROP && a->res == ST_OK)
 		s->known_dropped = true;
 	if (r)
@@ -370,10 +372,8 @@ void opinion_told(struct opinion *o, const struct st_req *q, const struct st_ack
 void opinion_command(struct opinion *o, const struct command *c)
 {
 	struct opinion_sched *s = find_opinion_sched(o, c->sid);
-	if (c->kind == CMD_PUT) {
-		o->put_sid = c->sid;
-		o->put_t = o->w->t;
-	}
+	if (c->kind == CMD_PUT && s)
+		s->edit_sent = o->w->t + 1;
 	if (c->kind == CMD_DROP && s) {
 		s->removing = o->w->t + 1;
 		s->kill_tag = c->kill ? c->tag : 0;

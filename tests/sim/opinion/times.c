@@ -90,8 +90,8 @@ static void judge_cause(struct opinion *o, const struct opinion_sched *s, struct
 		causes |= CAUSE_STORE; /* an answer that was under way seems slow after it */
 	if (causes & CAUSE_CLOCK || held_by_the_clock(o, s, due))
 		causes |= CAUSE_HELD; /* times that waited for a hold before a step of the clock */
-	if (!named || s->changed > t - o->slack || stepped_between(o, decided, INT64_MAX) ||
-	    spans_touch(&s->line, t - o->slack, decided) ||
+	if (!named || s->changed > t - o->slack || s->change_told > t - o->slack ||
+	    stepped_between(o, decided, INT64_MAX) || spans_touch(&s->line, t - o->slack, decided) ||
 	    (!(causes & CAUSE_STORE) && spans_touch(&s->changing, t - o->slack, decided - o->slack)))
 		return;
 	if (!(causes & named) && causes)
@@ -231,7 +231,7 @@ static void judge_time(struct opinion *o, struct opinion_sched *s, struct wall n
 	struct expected x = expect(o, s, nominal, due, decided);
 	bool runs = state != RUN_SKIPPED && state != RUN_MISSED;
 	if (reason == REASON_EDITED) {
-		if (o->put_sid != s->sid || o->put_t != decided)
+		if (s->edit_sent <= decided)
 			FIND(o, "sid %llu: %s is missed/edited, but nothing was edited",
 			     (unsigned long long)s->sid, check_time_text(nominal));
 		return;
