@@ -20,9 +20,19 @@ REFUSED = [
     ["find", ".", "-exec", T, ";"], ["python3", "-c", T], ["perl", "-e", T], ["perl", "-ne", T], ["node", "-e", T],
     ["node", f"--eval={T}"], ["awk", T], ["nice", "timeout", "5", "bash", "-lc", T], ["sh", T, "x"], [T, "-c", "x"],
     ["sh", "-c", "echo x", T], ["busybox", "ash", "-c", T], ["flock", "x", "-c", T], ["make", f"X={T}"],
+    # the value names the program that a wrapper starts
+    ["nice", "-n", "5", T, "-c", T], ["timeout", "5", T], ["env", "A=b", T], ["sudo", "-u", "www", T], ["setsid", "-w", T],
+    ["chroot", "/x", T], ["unshare", "-r", T], ["systemd-run", "--user", T], ["flock", "x", T], ["stdbuf", "-o", "L", T],
+    # the value becomes an option that executes its value
+    ["tar", "-cf", "x.tar", "a", T], ["git", "fetch", "origin", T], ["git", "grep", "x", T], ["rsync", "-a", "src", T], ["scp", "a", T],
+    ["sort", "f", T], ["vim", "f", T], ["yt-dlp", T], ["wget", T], ["su", "www", T],
+    # other names, and other options
+    ["bash-static", "-c", T], ["python3-dbg", "-c", T], ["python3.12t", "-c", T], ["python3", "-m", "timeit", T], ["pee", T], ["capsh", "--", "-c", T],
+    ["env", f"BASH_ENV={T}", "bash", "run.sh"], ["env", f"GIT_SSH_COMMAND=ssh -i {T}", "git", "fetch"],
 ]
 # Commands in which the value stays data.
-ALLOWED = [["printf", "%s", T], ["env", f"X={T}", "true"], ["git", "commit", "-m", T], ["./run.sh", T], ["sh", "run.sh", T]]
+ALLOWED = [["nice", "-n", "5", "prog", T], ["timeout", "5", "prog", T], ["tar", "-cf", "x.tar", "--", T], ["git", "commit", "-am", T],
+           ["printf", "%s", T], ["env", f"X={T}", "true"], ["git", "commit", "-m", T], ["./run.sh", T], ["sh", "run.sh", T]]
 
 
 def document(command, **more):
@@ -52,7 +62,7 @@ def check_commands():
 
 
 def check_input():
-    for command in (["sh"], ["bash", "-s"], ["python3", "-"], "cat | sh"):
+    for command in (["sh"], ["bash", "-s"], ["python3", "-"], ["python3", "-i", "x.py"], ["crontab", "-"], ["xargs", "sh", "-c", "{}"], "cat | sh"):
         refused(f"{command}: a template in the program on stdin is refused", document(command, stdin=T))
     r = add(document(["cat"], stdin=T))
     check(r.returncode == 0, "a template in other input is accepted", r)
@@ -65,7 +75,10 @@ def check_agents():
 
 
 def check_environment():
-    """The environment is the way to pass a value to a program."""
+    """The environment is the way to pass a value to a program, unless programs execute the variable itself."""
+    for name in ("BASH_ENV", "GIT_SSH_COMMAND", "NODE_OPTIONS", "LD_PRELOAD", "PS4", "PAGER"):
+        r = add(document(["true"], env={name: f"x {T}"}))
+        check(r.returncode == 2 and f"execute the value of {name}" in r.stderr, f"a template in {name} is refused", r)
     r = rota("state", "set", "evil", json.dumps(VALUE), "--user")
     check(r.returncode == 0, "the value is stored", r)
     r = rota("apply", "-f", write("safe.json", json.dumps({"id": "safe", "expression": FAR, "action": {

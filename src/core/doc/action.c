@@ -30,6 +30,9 @@ enum err set_env(struct key_reader *r, void *into, const struct key *k, const st
 		e = keys_check_strings(r, "a variable of env", v);
 	if (!e)
 		e = doc_check_templates(r, &run_scope_names, v);
+	for (unsigned i = 0; i < v->map.n && !e; i++)
+		if (interpreter_is_code_variable(v->map.pair[i].key))
+			e = doc_refuse_variable_template(r, v->map.pair[i].key, &v->map.pair[i].value);
 	*KEY_FIELD(struct val, into, k) = *v;
 	return e;
 }

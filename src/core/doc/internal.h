@@ -73,6 +73,9 @@ must_check enum err doc_check_templates(struct key_reader *r, const struct expr_
 void doc_warn_shell_template(struct key_reader *r, const struct val *v);
 /* Refuses a text with a template, because the interpreter `program` may execute that text. */
 must_check enum err doc_refuse_template(struct key_reader *r, struct str program, const struct val *v);
+/* The same for the value of an environment variable that programs execute. */
+must_check enum err doc_refuse_variable_template(struct key_reader *r, struct str variable,
+						 const struct val *v);
 
 /* --- action.c --- */
 key_set set_url; /* struct str: an address that a request can be sent to */

@@ -5,17 +5,20 @@
 #include <string.h>
 
 enum reading {
-	READS_OPTIONS = 0, /* program text follows the options of the row */
-	READS_ALL = 1,     /* any word may be program text, or part of it */
-	READS_INPUT = 2,   /* without a file and without program text, the program is standard input */
+	READS_OPTIONS = 0,  /* program text follows the options of the row */
+	READS_ALL = 1,      /* any word may be program text, or part of it */
+	READS_INPUT = 2,    /* without a file and without program text, the program is standard input */
+	READS_ANYWHERE = 4, /* options count behind other words, too, up to the word -- */
+	STARTS_PROGRAM = 8, /* the first word that is no option is a program, after `before` others */
 };
 
 struct interpreter {
 	const char *names;  /* separated by blanks; a version may follow each, as in python3.11 */
 	const char *text;   /* letters of options that are followed by program text, alone or among others */
 	const char *longs;  /* long options that are followed by program text, with one dash or two */
-	const char *valued; /* letters of other options that have a value in the next word */
+	const char *valued; /* other options that have a value in the next word: letters, then long ones */
 	unsigned reading;
+	unsigned before; /* STARTS_PROGRAM: the number of words before the program, as in timeout 5 program */
 };
 
 static const struct interpreter table[] = {
@@ -24,52 +27,105 @@ static const struct interpreter table[] = {
 	  "rc es "
 	  "elvish xonsh nu ion pwsh powershell",
 	  "cC", "command init-command commands commandwithargs encodedcommand rcfile init-file", "oO",
-	  READS_INPUT },
+	  READS_INPUT, 0 },
 	/* programs that pass a word to a shell, or split it into words */
-	{ "env", "S", "split-string", "uC", 0 },
-	{ "script scriptlive su runuser flock sg", "cC", "command session-command", "", 0 },
-	{ "find", "", "exec execdir ok okdir", "", 0 },
-	{ "fd fdfind", "xX", "exec exec-batch", "", 0 },
+	{ "env", "S", "split-string", "uC", STARTS_PROGRAM, 0 },
+	{ "script scriptlive su sg", "cC", "command session-command", "gGsEIoOBm", READS_ANYWHERE, 0 },
+	{ "runuser", "cC", "command session-command", "ugGsw", STARTS_PROGRAM, 0 },
+	{ "flock", "c", "command", "wE", STARTS_PROGRAM, 1 },
+	{ "find", "", "exec execdir ok okdir", "", 0, 0 },
+	{ "fd fdfind", "xX", "exec exec-batch", "dEetSCcj", READS_ANYWHERE, 0 },
 	{ "ssh autossh mosh sshpass rsh rexec parallel at batch m4 ed ex red", "", "", "",
-	  READS_ALL | READS_INPUT },
-	{ "xargs watch tmux screen byobu eval hyperfine socat make gmake bmake just", "", "", "", READS_ALL },
-	{ "entr", "s", "", "", 0 },
-	{ "nc ncat netcat", "ec", "exec sh-exec lua-exec", "", 0 },
-	{ "scp sftp rsync", "eoSRD", "rsh rsync-path", "", 0 },
-	{ "git", "cx", "exec upload-pack receive-pack config-env", "C", 0 },
+	  READS_ALL | READS_INPUT, 0 },
+	{ "xargs watch tmux screen byobu eval hyperfine socat make gmake bmake just capsh pee mispipe timeit "
+	  "pssh parallel-ssh pdsh clush salt",
+	  "", "", "", READS_ALL, 0 },
+	{ "crontab", "", "", "u", READS_INPUT, 0 },
+	{ "entr", "s", "", "", 0, 0 },
+	{ "nc ncat netcat", "ec", "exec sh-exec lua-exec", "", 0, 0 },
+	{ "scp sftp rsync", "eoSRD", "rsh rsync-path", "iPlFcJfTB", READS_ANYWHERE, 0 },
+	{ "git", "cx", "exec upload-pack receive-pack config-env open-files-in-pager extcmd",
+	  "CmFbn message author date file", READS_ANYWHERE, 0 },
 	{ "tar bsdtar", "IF",
 	  "checkpoint-action to-command use-compress-program info-script new-volume-script rsh-command "
 	  "rmt-command",
-	  "", 0 },
-	{ "zip", "", "TT unzip-command", "", 0 },
-	{ "sort split", "", "compress-program filter", "", 0 },
-	{ "xterm uxterm rxvt urxvt konsole gnome-terminal kitty alacritty st foot", "e", "command exec", "",
+	  "fCTXbgHKLNV file directory exclude", READS_ANYWHERE, 0 },
+	{ "zip", "", "TT unzip-command", "bnstxi", READS_ANYWHERE, 0 },
+	{ "sort split", "", "compress-program filter", "ktSabln", READS_ANYWHERE, 0 },
+	{ "wget", "e", "use-askpass execute", "OPoaiUQTtwlARDX", READS_ANYWHERE, 0 },
+	{ "yt-dlp youtube-dl", "", "exec exec-before-download downloader external-downloader netrc-cmd",
+	  "ofPa", READS_ANYWHERE, 0 },
+	{ "aria2c", "",
+	  "on-download-complete on-download-start on-download-stop on-download-error on-download-pause "
+	  "on-bt-download-complete",
+	  "dosxjiT", READS_ANYWHERE, 0 },
+	{ "rg", "", "pre hostname-bin", "egtTABCmMj", READS_ANYWHERE, 0 },
+	{ "man", "PHC", "pager html config-file", "slLMS", READS_ANYWHERE, 0 },
+	{ "apt apt-get aptitude dpkg", "o", "option config-file pre-invoke post-invoke", "t", READS_ANYWHERE,
 	  0 },
+	{ "tcpdump", "z", "postrotate-command", "irwcCGs", READS_ANYWHERE, 0 },
+	{ "ansible ansible-playbook", "ae", "args extra-vars", "imlu", READS_ANYWHERE, 0 },
+	{ "npm npx pnpm", "c", "call", "", 0, 0 },
+	{ "mutt neomutt", "e", "", "", 0, 0 },
+	{ "xterm uxterm rxvt urxvt konsole gnome-terminal kitty alacritty st foot", "e", "command exec", "",
+	  0, 0 },
 	/* programs that start the program that their arguments name */
-	{ "busybox toybox nice nohup setsid stdbuf ionice sudo doas time exec command", "", "", "", 0 },
+	{ "busybox toybox nohup setsid unshare strace ltrace valgrind prlimit setpriv unbuffer rlwrap "
+	  "dbus-run-session xvfb-run fakeroot proot firejail bwrap tini dumb-init catatonit pkexec run0 "
+	  "ssh-agent eatmydata torsocks proxychains proxychains4 chronic ifne caffeinate bunx uvx linux32 "
+	  "linux64 systemd-run systemd-inhibit systemd-cat ld.so ld-linux.so ld-linux-x86-64.so "
+	  "ld-linux-aarch64.so ld-musl-x86_64.so ld-musl-aarch64.so",
+	  "", "", "pEuHMtGSeolf", STARTS_PROGRAM, 0 },
+	{ "nice cpulimit", "", "", "nl", STARTS_PROGRAM, 0 },
+	{ "ionice", "", "", "cn", STARTS_PROGRAM, 0 },
+	{ "stdbuf", "", "", "ioe", STARTS_PROGRAM, 0 },
+	{ "sudo doas", "", "", "ughpCTRDrtU", STARTS_PROGRAM, 0 },
+	{ "time exec command", "", "", "foa", STARTS_PROGRAM, 0 },
+	{ "nsenter", "", "", "tSG", STARTS_PROGRAM, 0 },
+	{ "timeout chroot taskset chrt setarch faketime gosu su-exec setuidgid envdir perf", "", "", "ks",
+	  STARTS_PROGRAM, 1 },
+	{ "start-stop-daemon", "xa", "exec startas", "", 0, 0 },
 	/* languages */
-	{ "python pypy ipython micropython", "c", "command", "WX", READS_INPUT },
-	{ "perl", "eEMmF", "", "I", READS_INPUT },
-	{ "ruby jruby irb", "e", "", "Ir", READS_INPUT },
-	{ "node nodejs bun", "ep", "eval print import require loader experimental-loader", "r", READS_INPUT },
-	{ "awk gawk mawk nawk original-awk bwk sed gsed jq jaq yq", "", "", "", READS_ALL },
-	{ "deno dc", "", "", "", READS_ALL | READS_INPUT },
-	{ "php", "rBRE", "run process-begin process-code process-end", "dcz", READS_INPUT },
-	{ "lua luajit luau texlua", "e", "", "l", READS_INPUT },
-	{ "R Rscript julia octave gnuplot matlab", "eE", "eval print batch", "", READS_INPUT },
+	{ "python pypy ipython micropython", "c", "command", "WX", READS_INPUT, 0 },
+	{ "perl", "eEMmF", "", "I", READS_INPUT, 0 },
+	{ "ruby jruby irb", "e", "", "Ir", READS_INPUT, 0 },
+	{ "node nodejs bun tsx ts-node", "ep", "eval print import require loader experimental-loader", "r",
+	  READS_INPUT, 0 },
+	{ "java", "", "XX:OnOutOfMemoryError XX:OnError", "", 0, 0 },
+	{ "awk gawk mawk nawk original-awk bwk sed gsed jq jaq yq", "", "", "", READS_ALL, 0 },
+	{ "deno dc", "", "", "", READS_ALL | READS_INPUT, 0 },
+	{ "php", "rBRE", "run process-begin process-code process-end", "dcz", READS_INPUT, 0 },
+	{ "lua luajit luau texlua", "e", "", "l", READS_INPUT, 0 },
+	{ "R Rscript julia octave gnuplot matlab", "eE", "eval print batch", "", READS_INPUT, 0 },
 	{ "guile racket sbcl clisp ecl scheme chez csi gsi emacs", "cexEL", "eval eval-string execute", "",
-	  READS_INPUT },
+	  READS_INPUT, 0 },
 	{ "ghc runghc runhaskell ocaml scala groovy kotlinc clojure clj bb elixir iex erl swipl gprolog raku "
 	  "crystal nim tclsh wish expect osascript qjs jsc d8 rhino jshell",
-	  "egEsc", "eval execute expression goal", "", READS_INPUT },
-	{ "vi vim nvim view rvim gvim", "cS", "cmd", "", READS_INPUT },
+	  "egEsc", "eval execute expression goal", "", READS_INPUT, 0 },
+	{ "vi vim nvim rvim gvim", "cS", "cmd", "", READS_INPUT | READS_ANYWHERE, 0 },
+	{ "view", "cS", "cmd", "", READS_INPUT, 0 }, /* also a usual word: gh pr view */
 	{ "gdb lldb bpftrace dtrace", "enO", "ex iex eval-command init-eval-command one-line", "x",
-	  READS_INPUT },
+	  READS_INPUT, 0 },
 	/* clients whose language can start programs */
-	{ "sqlite3 sqlite duckdb redis-cli", "", "", "", READS_ALL | READS_INPUT },
+	{ "sqlite3 sqlite duckdb redis-cli", "", "", "", READS_ALL | READS_INPUT, 0 },
 	{ "psql mysql mariadb mongo mongosh cqlsh clickhouse-client", "ceE",
-	  "command execute eval init-command variable set", "", READS_INPUT },
+	  "command execute eval init-command variable set", "", READS_INPUT, 0 },
 };
+
+/* What may follow the name and the version of a program: bash-static, php8.2-cgi, python3.12t. */
+static const char builds[] = "static dbg debug cgi x86_64-linux-gnu aarch64-linux-gnu";
+
+/* Variables whose value a program executes, or from which it loads code. ENV is
+ * not among them: it is a usual name for other things, and only interactive shells execute it. A name that
+ * ends with * stands for all that begin so. */
+static const char code_variables[] =
+	"BASH_ENV BASH_FUNC_* PROMPT_COMMAND PS4 ZDOTDIR SHELL PERL5OPT PERL5DB PERL5LIB RUBYOPT RUBYLIB "
+	"NODE_OPTIONS NODE_PATH PYTHONSTARTUP PYTHONPATH PYTHONHOME LUA_INIT* LUA_PATH* LUA_CPATH* "
+	"JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS R_PROFILE* VIMINIT EXINIT GVIMINIT LD_PRELOAD "
+	"LD_AUDIT LD_LIBRARY_PATH GCONV_PATH GIT_SSH* GIT_PAGER GIT_EDITOR GIT_SEQUENCE_EDITOR "
+	"GIT_EXTERNAL_DIFF GIT_PROXY_COMMAND GIT_ASKPASS GIT_CONFIG* GIT_EXEC_PATH GIT_TEMPLATE_DIR "
+	"SSH_ASKPASS SUDO_ASKPASS PAGER MANPAGER EDITOR VISUAL FCEDIT BROWSER LESSOPEN LESSCLOSE RSYNC_RSH "
+	"RSYNC_CONNECT_PROG CVS_RSH TAR_OPTIONS MAKEFLAGS GNUMAKEFLAGS";
 
 /* --- words --- */
 
@@ -92,15 +148,27 @@ static struct str base_name(struct str word)
 	return str_from(word, at);
 }
 
-/* Whether `word` is `name`, or `name` with a version: python3.11, bash-5.2. */
+static bool is_one_of(struct str word, const char *list)
+{
+	for (struct str rest = str_of(list), one; (one = str_token(&rest)).n;)
+		if (str_eq(word, one))
+			return true;
+	return false;
+}
+
+/* Whether `word` is `name`, or `name` with a version or a build: python3.11, bash-5.2, bash-static. */
 static bool has_name(struct str word, struct str name)
 {
 	if (!str_starts(word, name))
 		return false;
-	for (size_t i = name.n; i < word.n; i++)
-		if (!is_digit(word.p[i]) && word.p[i] != '.' && word.p[i] != '-')
-			return false;
-	return true;
+	struct str rest = str_from(word, name.n);
+	bool digit = false;
+	while (rest.n && (is_digit(rest.p[0]) || rest.p[0] == '.' || rest.p[0] == '-')) {
+		digit |= is_digit(rest.p[0]);
+		rest = str_from(rest, 1);
+	}
+	bool letter = digit && rest.n == 1 && strchr("dmtw", rest.p[0]); /* as in python3.12t */
+	return !rest.n || letter || (rest.p > word.p + name.n && is_one_of(rest, builds));
 }
 
 static const struct interpreter *find_interpreter(struct str word)
@@ -137,25 +205,86 @@ static bool announces_text(const struct interpreter *in, struct str word)
 	return !two_dashes && has_letter(word, in->text);
 }
 
+/* Whether the next word is the value of this option. */
+static bool has_value(const struct interpreter *in, struct str word)
+{
+	struct str letters = str_of(in->valued), longs = letters;
+	if (!word.n || (word.p[0] != '-' && word.p[0] != '+') || word.n < 2)
+		return false;
+	letters = str_token(&longs);
+	if (word.p[1] != '-')
+		return memchr(letters.p, word.p[word.n - 1], letters.n) != NULL;
+	/* A wrapper's long option may have a value or not: in doubt the program comes later. */
+	bool wrapper = in->reading & STARTS_PROGRAM;
+	return word.n > 2 && !memchr(word.p, '=', word.n) &&
+	       (wrapper || (longs.n && is_one_of(str_from(word, 2), longs.p)));
+}
+
+/* Whether a template could turn the word into an option of its own: in --message={{x}} and in -m{{x}} it is
+ * the value of a known one. */
+static bool may_be_other_option(const struct interpreter *in, struct str word)
+{
+	struct str name = word, letters, all = str_of(in->valued);
+	const char *equals = memchr(word.p, '=', word.n);
+	if (str_starts(word, STR("{{")))
+		return true;
+	if (equals)
+		name.n = (size_t)(equals - word.p);
+	if (name.n < 2 || name.p[0] != '-' || !has_template(name))
+		return false;
+	letters = str_token(&all);
+	return !memchr(letters.p, name.p[1], letters.n);
+}
+
+/* Whether the word is NAME=value, and a program would execute the value. */
+static bool sets_code(struct str word)
+{
+	const char *equals = memchr(word.p, '=', word.n);
+	struct str name = { word.p, equals ? (size_t)(equals - word.p) : 0 };
+	return name.n && interpreter_is_code_variable(name) && has_template(word);
+}
+
 /* --- arguments --- */
+
+/* The program that a wrapper starts, if a template can choose it; n: it cannot. */
+static unsigned find_program(const struct interpreter *in, const struct str *word, unsigned n)
+{
+	unsigned before = in->before;
+	bool value = false;
+	for (unsigned i = 0; i < n; i++) {
+		bool option = word[i].n && (word[i].p[0] == '-' || word[i].p[0] == '+');
+		bool assignment = memchr(word[i].p, '=', word[i].n) != NULL;
+		if (sets_code(word[i]))
+			return i;
+		if (!value && !option && !assignment && !before--)
+			return has_template(word[i]) ? i : n;
+		value = !value && has_value(in, word[i]);
+	}
+	return n;
+}
 
 /* The first word of word[0..n), which follow the name of the interpreter, that may be program text. *file:
  * the index of the first word that is not an option, which is a file or a program; n: there is none. */
 static unsigned find_text(const struct interpreter *in, const struct str *word, unsigned n, unsigned *file)
 {
 	bool value = false; /* the word is the value of the option before it */
+	bool anywhere = in->reading & READS_ANYWHERE, ended = false;
+	unsigned program = in->reading & STARTS_PROGRAM ? find_program(in, word, n) : n;
 	*file = n;
 	if (in->reading & READS_ALL)
 		return 0;
-	for (unsigned i = 0; i < n; i++) {
-		if (announces_text(in, word[i]) || (*file == n && may_be_option(word[i])))
+	for (unsigned i = 0; i < program; i++) {
+		bool first = *file == n && !(anywhere && ended);
+		if (announces_text(in, word[i]) || (first && may_be_option(word[i])) ||
+		    (anywhere && !ended && !value && may_be_other_option(in, word[i])))
 			return i;
 		bool option = word[i].n && (word[i].p[0] == '-' || word[i].p[0] == '+');
 		if (!option && !value && *file == n)
 			*file = i;
-		value = option && word[i].n == 2 && strchr(in->valued, word[i].p[1]);
+		ended |= str_eq(word[i], STR("--"));
+		value = !value && option && has_value(in, word[i]);
 	}
-	return n;
+	return program;
 }
 
 struct program_text interpreter_arguments(const struct str *word, unsigned n)
@@ -173,26 +302,42 @@ struct program_text interpreter_arguments(const struct str *word, unsigned n)
 	return first;
 }
 
+/* --- variables --- */
+
+bool interpreter_is_code_variable(struct str name)
+{
+	for (struct str rest = str_of(code_variables), one; (one = str_token(&rest)).n;) {
+		bool beginning = one.p[one.n - 1] == '*';
+		if (beginning ? str_starts(name, str_sub(one, 0, one.n - 1)) : str_eq(name, one))
+			return true;
+	}
+	return false;
+}
+
 /* --- standard input --- */
 
 static bool is_input_name(struct str word)
 {
-	return str_eq(word, STR("-")) || str_eq(word, STR("-s")) || str_eq(word, STR("/dev/stdin")) ||
-	       str_eq(word, STR("/dev/fd/0")) || str_eq(word, STR("/proc/self/fd/0"));
+	static const char names[] = "- -s -i --interactive /dev/stdin /dev/fd/0 /proc/self/fd/0";
+	return is_one_of(word, names);
 }
 
 bool interpreter_reads_input(const struct str *word, unsigned n, struct str *name)
 {
+	bool passed_on = false; /* xargs makes arguments of its input */
 	for (unsigned i = 0; i < n; i++) {
 		const struct interpreter *in = find_interpreter(word[i]);
 		unsigned left = n - i - 1, file;
+		*name = base_name(word[i]);
+		if (in && passed_on)
+			return true;
+		passed_on |= has_name(*name, STR("xargs"));
 		if (!in || !(in->reading & READS_INPUT))
 			continue;
 		unsigned text = find_text(in, word + i + 1, left, &file);
 		bool input = (in->reading & READS_ALL) || (text == left && file == left);
 		for (unsigned k = i + 1; k < n; k++)
 			input |= is_input_name(word[k]);
-		*name = base_name(word[i]);
 		if (input)
 			return true;
 	}

@@ -4,7 +4,10 @@
  * Pure.
  *
  * In doubt a word counts as program text: an option with the right letter counts wherever it stands, and all
- * words after it count, too. The environment is the safe way to pass a value. */
+ * words after it count, too. So does a word that chooses the program which a wrapper such as nice starts, and
+ * one that could become an option of a program that reads options behind other words; the word -- before it
+ * keeps it from becoming one. The environment is the safe way to pass a value, except for variables that are
+ * executed themselves. */
 #include "base/str.h"
 
 struct program_text {
@@ -13,6 +16,9 @@ struct program_text {
 };
 /* Words with {{ count as words that may have any content, options included. */
 struct program_text interpreter_arguments(const struct str *word, unsigned n);
+
+/* Is the value of this environment variable executed by programs that have it: BASH_ENV, GIT_SSH_COMMAND? */
+bool interpreter_is_code_variable(struct str name);
 
 /* Does one of the programs read its program from standard input? */
 bool interpreter_reads_input(const struct str *word, unsigned n, struct str *name);

@@ -37,3 +37,15 @@ enum err doc_refuse_template(struct key_reader *r, struct str program, const str
 		"in env, and use the variable",
 		STR_SHORT(found), STR_SHORT(program));
 }
+
+enum err doc_refuse_variable_template(struct key_reader *r, struct str variable, const struct val *v)
+{
+	struct str found;
+	if (!template_looks_like(v->str, &run_scope_names, &found))
+		return OK;
+	return why_set(
+		r->why, E_INPUT, text_position(r->source, v, (size_t)(found.p - v->str.p)),
+		"'%.*s' is not allowed here: programs execute the value of %.*s, or load code from it; "
+		"pass the value in a variable of another name",
+		STR_SHORT(found), STR_SHORT(variable));
+}

@@ -75,6 +75,44 @@ TEST(program_text_is_found)
 		{ __LINE__, "make A=T", 1 },
 		{ __LINE__, "psql -c T", 1 },
 		{ __LINE__, "busybox sh -c T", 2 },
+		{ __LINE__, "bash-static -c T", 1 },
+		{ __LINE__, "python3-dbg -c T", 1 },
+		{ __LINE__, "python3.12t -c T", 1 },
+		{ __LINE__, "php8.2-cgi -r T", 1 },
+		{ __LINE__, "bashful -c T", -1 },
+		{ __LINE__, "node-build -e T", -1 },
+		{ __LINE__, "nice -n 5 T", 3 },
+		{ __LINE__, "nice -n 5 T -c T", 3 },
+		{ __LINE__, "nice --adjustment 5 T", 3 },
+		{ __LINE__, "nice -n 5 prog T", -1 },
+		{ __LINE__, "nice -n 5 prog-{{user.x}}", 3 },
+		{ __LINE__, "timeout 5 T", 2 },
+		{ __LINE__, "timeout -k 1 5 T", 4 },
+		{ __LINE__, "timeout 5 prog T", -1 },
+		{ __LINE__, "env A=b T", 2 },
+		{ __LINE__, "env A=b prog T", -1 },
+		{ __LINE__, "env GIT_SSH_COMMAND={{user.x}} git fetch", 1 },
+		{ __LINE__, "sudo -u www T", 3 },
+		{ __LINE__, "flock file T", 2 },
+		{ __LINE__, "flock file prog T", -1 },
+		{ __LINE__, "systemd-run --user T", 2 },
+		{ __LINE__, "su www T", 2 },
+		{ __LINE__, "git fetch origin T", 3 },
+		{ __LINE__, "git fetch origin -- T", -1 },
+		{ __LINE__, "git commit -am T", -1 },
+		{ __LINE__, "git commit --message T", -1 },
+		{ __LINE__, "git commit --message={{user.x}}", -1 },
+		{ __LINE__, "git commit -q T", 3 },
+		{ __LINE__, "git grep -O{{user.x}}", 2 },
+		{ __LINE__, "git grep x -{{user.x}}", 3 },
+		{ __LINE__, "tar -cf x.tar a T", 4 },
+		{ __LINE__, "tar -cf x.tar -- T", -1 },
+		{ __LINE__, "rsync -a src T", 3 },
+		{ __LINE__, "yt-dlp T", 1 },
+		{ __LINE__, "yt-dlp -- T", -1 },
+		{ __LINE__, "vim file T", 2 },
+		{ __LINE__, "python3 -m timeit T", 3 },
+		{ __LINE__, "java -XX:OnError={{user.x}} -jar x", 1 },
 		{ __LINE__, "claude -p T", -1 },
 		{ __LINE__, "notify-send T", -1 },
 		{ __LINE__, "grep -c T file", -1 },
@@ -107,6 +145,11 @@ TEST(programs_on_standard_input_are_found)
 		{ __LINE__, "python3 -u agent.py", false },
 		{ __LINE__, "nice python3 -X utf8", true },
 		{ __LINE__, "ssh host", true },
+		{ __LINE__, "python3 -i agent.py", true },
+		{ __LINE__, "crontab -", true },
+		{ __LINE__, "crontab file", false },
+		{ __LINE__, "xargs sh -c x", true },
+		{ __LINE__, "xargs rm", false },
 		{ __LINE__, "sed 1d", false },
 		{ __LINE__, "cat", false },
 	};
@@ -126,4 +169,14 @@ TEST(programs_on_standard_input_are_found)
 	CHECK(interpreter_line_executes_next(STR("exec bash -c"), &name));
 	CHECK(interpreter_line_executes_next(STR("cd x; ssh host"), &name));
 	CHECK(!interpreter_line_executes_next(STR("./agent --fast"), &name));
+}
+
+TEST(variables_that_are_executed_are_known)
+{
+	CHECK(interpreter_is_code_variable(STR("BASH_ENV")));
+	CHECK(interpreter_is_code_variable(STR("GIT_SSH_COMMAND")));
+	CHECK(interpreter_is_code_variable(STR("BASH_FUNC_x%%")));
+	CHECK(!interpreter_is_code_variable(STR("BASH_ENVIRONMENT")));
+	CHECK(!interpreter_is_code_variable(STR("GIT_DIR")));
+	CHECK(!interpreter_is_code_variable(STR("NAME")));
 }
