@@ -61,6 +61,12 @@ static const char **command_line(const struct git *g, const char *const *argv)
 					     "-c",
 					     "core.hooksPath=/dev/null",
 					     "-c",
+					     "core.fsmonitor=false", /* may be a program */
+					     "-c",
+					     "fetch.recurseSubmodules=false",
+					     "-c",
+					     "push.recurseSubmodules=no",
+					     "-c",
 					     "gc.auto=0",
 					     "-c",
 					     "maintenance.auto=false",

@@ -17,6 +17,9 @@ static enum err split_path(const char *file, struct arena *a, const char **dir, 
 	if (!realpath(file, real))
 		return why_set(why, errno == ENOENT ? E_NOTFOUND : E_IO, WHY_NOWHERE,
 			       "cannot read %.150s: %s", file, strerror(errno));
+	if (strchr(real, '\n')) /* git prints paths as lines */
+		return why_set(why, E_INPUT, WHY_NOWHERE, "%.150s: a path with a newline cannot have claims",
+			       real);
 	char *copy = arena_dup(a, str_of(real));
 	if (!copy)
 		return E_NOMEM;
@@ -139,6 +142,9 @@ enum err repository_find(const char *file, const char *agent, struct arena *a, s
 		return e;
 	r.origin = *origin != '\0';
 	e = r.origin ? find_origin_branch(&r) : find_main_branch(&r);
+	/* The configuration or the origin may name anything, an option of git included. */
+	if (!e && !str_starts(str_of(r.ref), STR("refs/heads/")))
+		e = why_set(why, E_CONFLICT, WHY_NOWHERE, "'%.100s' is not a branch: claims need one", r.ref);
 	if (!e)
 		e = find_author(&r.git, agent);
 	if (!e)
@@ -200,6 +206,9 @@ enum err repository_blob(const struct repository *r, const char *commit, struct 
 	if (!e && !ret->id)
 		return why_set(g->why, E_NOTFOUND, WHY_NOWHERE, "the shared branch %.100s has no file %.100s",
 			       r->ref, r->path);
+	if (!e && !str_starts(str_of(ret->mode), STR("100")))
+		return why_set(g->why, E_INPUT, WHY_NOWHERE,
+			       "%.100s is not a regular file in the shared branch %.100s", r->path, r->ref);
 	return e ? e : git_do(g, GIT_ARGS("cat-file", "blob", ret->id), STR(""), &ret->text);
 }
 
