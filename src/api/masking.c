@@ -3,6 +3,7 @@
 
 #include "exec/masks.h"
 #include "runfile/outbox.h"
+#include "runfile/read.h"
 
 static enum err mask_arguments(struct api_call *call, struct masks *m)
 {
@@ -39,13 +40,25 @@ enum err masking_apply(struct api_call *call, struct api *a)
 	return e;
 }
 
+/* Whether the shim of an attempt with secrets has died, so that nobody can mask its reports. They are removed
+ * when the processes of the attempt have been killed. */
+static bool shim_died(const char *runs, const struct run_row *run)
+{
+	struct runfile f = { 0 };
+	enum run_life life;
+	struct why why;
+	return runfile_read(runs, run->run, run->attempt, &life, &f, &why) != OK ||
+	       (life == LIFE_DEAD && f.secrets);
+}
+
 void masking_reports(struct api_call *call, struct api *a, const struct run_row *run, struct report *list,
 		     unsigned n)
 {
 	struct masks m;
-	enum err e = n ? masks_open(daemon_runs_dir(api_daemon(a)), run->run, run->attempt, &m) : E_GONE;
-	if (e == E_GONE)
-		return;
+	const char *runs = daemon_runs_dir(api_daemon(a));
+	enum err e = n ? masks_open(runs, run->run, run->attempt, &m) : E_GONE;
+	if (e == E_GONE && (!n || !shim_died(runs, run)))
+		return; /* its shim has masked them */
 	for (unsigned i = 0; i < n; i++) {
 		if (!e)
 			e = masks_apply(&m, call->arena, &list[i].text);

@@ -171,6 +171,7 @@ enum err launch_render_sweep(const struct launch_place *at, const struct runfile
 	struct launch_head h = begin_request(&b, run, attempt);
 	h.agent = f->agent;
 	h.agent_start = f->agent_start;
+	h.flags = f->secrets ? LAUNCH_SECRETS : 0;
 	add_text(&b, &h.items, FIELD_RUNS, at->runs);
 	if (f->cgroup[0])
 		add_text(&b, &h.items, FIELD_CGROUP, f->cgroup);

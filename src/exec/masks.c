@@ -1,6 +1,7 @@
 /* Reads the forms of secrets from shims, and masks texts and values. */
 #include "exec/masks.h"
 #include "base/buf.h"
+#include "base/json.h"
 #include "base/limits.h"
 #include "runfile/read.h"
 #include "sys/procs.h"
@@ -135,12 +136,14 @@ enum err masks_apply(struct masks *m, struct arena *a, struct str *text)
 	return copy ? OK : E_NOMEM;
 }
 
-static enum err apply_integer(struct masks *m, struct arena *a, struct val *v)
+/* A number becomes a text if its digits are a secret. */
+static enum err apply_number(struct masks *m, struct arena *a, struct val *v)
 {
-	char digits[24];
-	struct str text = { digits, (size_t)snprintf(digits, sizeof digits, "%lld", (long long)v->integer) };
-	enum err e = masks_apply(m, a, &text);
-	if (!e && text.p != digits) {
+	_cleanup_(buf_free) struct buf digits = { 0 };
+	json_write(&digits, v);
+	struct str text = buf_str(&digits);
+	enum err e = digits.failed ? E_NOMEM : masks_apply(m, a, &text);
+	if (!e && text.p != digits.p) {
 		v->kind = VAL_STR;
 		v->str = text;
 	}
@@ -153,8 +156,8 @@ enum err masks_apply_val(struct masks *m, struct arena *a, struct val *v)
 	enum err e = OK;
 	if (v->kind == VAL_STR)
 		return masks_apply(m, a, &v->str);
-	if (v->kind == VAL_INT)
-		return apply_integer(m, a, v);
+	if (v->kind == VAL_INT || v->kind == VAL_FLOAT)
+		return apply_number(m, a, v);
 	for (unsigned i = 0; v->kind == VAL_LIST && i < v->list.n && !e; i++)
 		e = masks_apply_val(m, a, &v->list.item[i]);
 	for (unsigned i = 0; v->kind == VAL_MAP && i < v->map.n && !e; i++) {

@@ -39,7 +39,10 @@ struct launch_reply {
 	uint64_t ticket;
 };
 
-enum { LAUNCH_FLUSH = 1 }; /* fsync the run file before anything is executed */
+enum {
+	LAUNCH_FLUSH = 1,   /* fsync the run file before anything is executed */
+	LAUNCH_SECRETS = 2, /* a sweep: the attempt had secrets, which only its shim could mask */
+};
 
 struct launch_head {
 	uint32_t magic;

@@ -3,7 +3,7 @@
  * adopt the run. The 4096 bytes of the file are reserved when it is created, so that a full disk cannot
  * prevent the exit section from being written.
  *
- *	start	at 0		version, boot id, pids, start times, session, cgroup, mark
+ *	start	at 0		version, boot id, pids, start times, session, cgroup, mark, number of secrets
  *	exit	at 2048		how the attempt ended; empty until then
  *
  * A section is text: one key and value per line, and a last line `sum` with the checksum of the bytes before

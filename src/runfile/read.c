@@ -36,6 +36,7 @@ static const struct section_key start_keys[] = {
 	{ "agent_start", FIELD(NUMBER, agent_start), NULL },
 	{ "born", FIELD(SIGNED, started), NULL },
 	{ "mark", FIELD(TEXT, mark), NULL },
+	{ "secrets", FIELD(NUMBER, secrets), NULL },
 	{ "cgroup", FIELD(TEXT, cgroup), NULL },
 	{ 0 },
 };

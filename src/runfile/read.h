@@ -14,7 +14,8 @@ struct runfile {
 	uint64_t run, attempt;
 	int64_t pid, session, agent;
 	uint64_t start, agent_start;
-	int64_t started; /* wall clock, microseconds */
+	int64_t started;  /* wall clock, microseconds */
+	uint64_t secrets; /* how many it has: if its shim dies, its outbox is not masked */
 	char boot[40], mark[RUN_MARK_BYTES + 7], cgroup[RUNFILE_CGROUP_MAX];
 	/* All below is 0 until there is a valid exit section. */
 	uint64_t exit_version;

@@ -10,9 +10,9 @@ int runfile_start_section(char block[static RUNFILE_BYTES], const struct start_f
 	memset(block, 0, RUNFILE_BYTES);
 	int n = snprintf(block, RUNFILE_SECTION,
 			 "rota-run %d\nrun %llu\nattempt %u\nboot %s\npid %d\nstart %llu\nsession %d\n"
-			 "agent %d\nagent_start %llu\nborn %lld\nmark %s\n%s%s%s",
+			 "agent %d\nagent_start %llu\nborn %lld\nmark %s\nsecrets %u\n%s%s%s",
 			 RUNFILE_VERSION, (ull)f->run, f->attempt, f->boot, f->shim, (ull)f->shim_start,
-			 f->agent, f->agent, (ull)f->agent_start, (long long)f->started, f->mark,
+			 f->agent, f->agent, (ull)f->agent_start, (long long)f->started, f->mark, f->secrets,
 			 f->cgroup ? "cgroup " : "", f->cgroup ? f->cgroup : "", f->cgroup ? "\n" : "");
 	if (n > RUNFILE_SECTION - 32)
 		return ENAMETOOLONG;

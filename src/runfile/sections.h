@@ -9,6 +9,7 @@ struct start_facts {
 	uint64_t run;
 	unsigned attempt;
 	const char *boot, *mark, *cgroup; /* cgroup NULL: none */
+	unsigned secrets;                 /* how many it fetches */
 	pid_t shim, agent;                /* the agent's session has the same number */
 	uint64_t shim_start, agent_start;
 	int64_t started; /* wall clock, microseconds */

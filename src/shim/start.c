@@ -109,6 +109,7 @@ static int create_run_file(struct shim *s)
 				 .boot = s->boot,
 				 .mark = s->mark + sizeof RUN_MARK_NAME,
 				 .cgroup = s->tree.cgroup,
+				 .secrets = s->rq.fetches,
 				 .shim = self.pid,
 				 .shim_start = self.start,
 				 .agent = agent.pid,

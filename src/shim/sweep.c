@@ -118,6 +118,11 @@ _Noreturn void sweep_main(int memfd)
 	    runfile_sealed_bytes(section))
 		_exit(0);
 	kill_all(&rq);
+	/* Its reports may contain secrets. Only the shim knew what to mask in them. */
+	if (rq.head->flags & LAUNCH_SECRETS) {
+		runfile_name(name, rq.head->run, rq.head->attempt, "box");
+		unlinkat(dir, name, 0);
+	}
 	struct exit_facts x = { .cause = CAUSE_LOST, .ended = clock_wall().us };
 	runfile_exit_section(section, &x);
 	_exit(pwrite(file, section, sizeof section, RUNFILE_EXIT) == sizeof section ? 0 : 1);

@@ -10,7 +10,7 @@ import sys
 import urllib.parse
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
-from fixture import FAR, ROOT, ROTA, check, path_of, rota, run_parts, start, stop, until, write  # noqa: E402
+from fixture import FAR, ROOT, ROTA, check, path_of, rota, rota_json, run_parts, start, stop, until, write  # noqa: E402
 
 VALUES = {
     "PLAIN": "s3cr3t-plain-value/with+slash",
@@ -18,6 +18,7 @@ VALUES = {
     "LINES": "ab12\ncd34  \nef56\ngh78",
     "UMLAUT": "gr\u00fc\u00dfe \u00e4us \"K\u00f6ln\" & <\u20ac\U0001f511>",
     "NUMBER": "9182736450",
+    "DECIMAL": "1234567.8901",
 }
 
 # Sends each line of a file of JSON requests, and prints the answers.
@@ -92,7 +93,7 @@ def requests():
                 yield "POST", "/api/v1/memory", json.dumps({"agent": "desk", "text": f"note {n}: {text}", "tags": [f"t{n}"]})
                 yield "POST", "/api/v1/runs/RUN/reports", json.dumps({"kind": "step", "text": f"step {n}: {text}"})
         yield "PATCH", "/api/v1/state", '{"agent":"desk","patch":{"escaped":' + escaped(value) + "}}"
-    yield "PATCH", "/api/v1/state", '{"agent":"desk","patch":{"number":' + VALUES["NUMBER"] + "}}"
+    yield "PATCH", "/api/v1/state", '{"agent":"desk","patch":{"number":' + VALUES["NUMBER"] + ',"decimal":[' + VALUES["DECIMAL"] + "]}}"
 
 
 def stored():
@@ -104,6 +105,28 @@ def stored():
                     yield os.path.join(folder, name)[len(ROOT):], f.read()
             except OSError:
                 pass
+
+
+def check_dead_shim():
+    """Only the shim can mask the reports of its run: without it they are not kept."""
+    value = "value-of-a-dead-shim"
+    write("secret-DEAD", value)
+    write("config/rota/rota.yaml", f"secrets:\n  DEAD: {{file: {path_of('secret-DEAD')}}}\n")
+    stop()
+    start()
+    report = json.dumps({"report": "note", "text": "it is $DEAD"}).replace('"', '\\"')
+    for name, secrets in (("told", {"secrets": ["DEAD"]}), ("plain", {})):
+        script = write(f"{name}.sh", f'cat > /dev/null; echo "{report}" >> "$ROTA_OUTBOX"; kill -9 $PPID; sleep 60', 0o700)
+        r = rota("apply", "-f", write(f"{name}.json", json.dumps({"agent": {"name": name, "command": ["sh", script], "prompt": "p", **secrets}})))
+        check(r.returncode == 0, f"the agent {name} is accepted", r)
+        rota("add", FAR, "--id", f"dead-{name}", "--agent", name, "go")
+        rota("run", f"dead-{name}", "--wait")
+        runs = rota_json("runs", f"dead-{name}").get("runs", [])
+        check(runs and runs[0].get("reason") == "lost", "the run is lost", runs)
+        shown = rota("show", runs[0]["id"]).stdout
+        check(value not in shown and ("it is" in shown) == (not secrets), f"{name}: reports are shown if they need no mask", shown)
+    for name, content in stored():
+        check(value.encode() not in content, f"{name} does not have the secret")
 
 
 def check_ways():
@@ -158,4 +181,4 @@ while ! [ -e {path_of('go')} ]; do sleep 0.05; done
     os.unlink(path_of("config/rota/rota.yaml"))
 
 
-sys.exit(run_parts(check_ways))
+sys.exit(run_parts(check_ways, check_dead_shim))
