@@ -74,8 +74,9 @@ def schema():
             "a column": ("ALTER TABLE run ADD COLUMN evil INTEGER", "table run"),
             "a missing index": ("DROP INDEX run_open", "index run_open"),
             "a missing table": ("DROP TABLE news", "table news"),
-            "another trigger of the same name": ("DROP TRIGGER memory_added; CREATE TRIGGER memory_added AFTER INSERT ON memory"
-                                                 " BEGIN SELECT 1; END", "trigger memory_added"),
+            "a trigger that rota had": ("CREATE TRIGGER memory_added AFTER INSERT ON memory BEGIN INSERT INTO memory_words (rowid, owner,"
+                                        " text, tags) VALUES (new.number, new.owner, new.text, new.tags); END", "trigger memory_added"),
+            "another index of the same name": ("DROP INDEX run_open; CREATE INDEX run_open ON run (cost)", "index run_open"),
         }
         copy = os.path.join(rig.dir, "evil.db")
         keep = os.path.join(rig.dir, "good.db")

@@ -249,6 +249,8 @@ def check_limit():
         for n in range(2000 - have):
             db.execute("INSERT INTO memory (number, agent, run, at, text, tags) VALUES (?, 'full', 0, ?, 'x', '')",
                        (last + 1 + n, n))
+        db.execute("INSERT INTO memory_words (rowid, owner, text, tags) SELECT number, owner, text, tags FROM memory WHERE number > ?",
+                   (last,))
         db.execute("UPDATE meta SET value = ? WHERE key = 'last_memory'", (last + 2000,))
     refused(1, "'full' already has 2000 notes", "memory", "add", "one more", "--agent", "full")
     ask("memory", "rm", str(last + 1))

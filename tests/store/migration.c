@@ -221,6 +221,66 @@ TEST(readers_find_what_version_1_wrote)
 	remove_dir(d.dir);
 }
 
+/* --- the index of notes, which triggers kept up to version 4 --- */
+
+static struct st_req req_note(enum memory_act act, uint64_t number, uint64_t run, const char *text)
+{
+	return (struct st_req){ .op = ST_MEMORY,
+				.lane = LANE_USER,
+				.at = AT(3000),
+				.memory = { .act = (uint8_t)act,
+					    .number = number,
+					    .run = run,
+					    .agent = STR("desk"),
+					    .text = str_of(text) } };
+}
+
+TEST(the_writer_keeps_the_index_of_notes)
+{
+	struct old_database d;
+	old_database_make(&d, 1);
+	CHECK_INT(select_number(d.path, "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'"), 2);
+	struct store *s = open_store(d.path);
+	CHECK_INT(select_number(d.path, "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'"), 0);
+	CHECK_INT(ask(s, req_note(MEMORY_ADD, 0, 5, "a lighthouse")).note, 4); /* 3 was removed */
+	CHECK(database_is_sound(d.path));
+	CHECK_INT(
+		select_number(d.path, "SELECT rowid FROM memory_words WHERE memory_words MATCH 'lighthouse'"),
+		4);
+	/* Note 1 is of version 1. */
+	ask(s, req_note(MEMORY_REMOVE, 1, 0, ""));
+	CHECK(database_is_sound(d.path));
+	ask(s, req_note(MEMORY_REMOVE_RUN, 0, 5, ""));
+	CHECK(database_is_sound(d.path));
+	CHECK_INT(select_number(d.path, "SELECT count(*) FROM memory"), 1);
+	CHECK_INT(select_number(d.path, "SELECT count(*) FROM memory_words WHERE memory_words"
+					" MATCH 'lighthouse OR invoice'"),
+		  0);
+	store_sqlite_close(s);
+	remove_dir(d.dir);
+}
+
+/* The comparison of the schema is over when the store is open. A trigger that somebody adds later cannot
+ * write to virtual tables: the request fails. */
+TEST(the_schema_is_not_trusted_by_the_writer)
+{
+	struct old_database d;
+	struct st_ack ack = { 0 };
+	old_database_make(&d, 1);
+	struct store *s = open_store(d.path);
+	run_sql(d.path, "CREATE TRIGGER evil AFTER INSERT ON memory BEGIN"
+			" INSERT INTO memory_words (rowid, text) VALUES (99, 'evil'); END");
+	struct st_req r = req_note(MEMORY_ADD, 0, 0, "a lighthouse");
+	CHECK_INT(store_sqlite_ops.submit(s, &r), OK);
+	CHECK_INT(collect_answers(&store_sqlite_ops, s, &ack, 1), 1);
+	CHECK(ack.res != ST_OK);
+	CHECK_INT(select_number(d.path, "SELECT count(*) FROM memory"), 2);
+	run_sql(d.path, "DROP TRIGGER evil");
+	CHECK(database_is_sound(d.path));
+	store_sqlite_close(s);
+	remove_dir(d.dir);
+}
+
 /* --- a database that a daemon of version 2 wrote --- */
 
 /* The ends of all schedules were numbered together; those of `leader` are 4 and 7. `behind` has acted on

@@ -95,9 +95,6 @@ static enum err open_writer(const char *path, sqlite3 **ret, struct why *why)
 		e = make_durable(db, why);
 	if (e == OK) {
 		sqlite3_limit(db, SQLITE_LIMIT_LENGTH, STORE_DOCUMENT_BYTES_MAX);
-		/* The triggers that keep the index of notes write to FTS5, which SQLite allows in a trusted
-		 * schema only. migration_check has found that the schema is ours. */
-		sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1, NULL);
 		*ret = db;
 	} else {
 		sqlite3_close(db);

@@ -1,4 +1,5 @@
-/* ST_MEMORY: the notes of agents. */
+/* ST_MEMORY: the notes of agents, and memory_words, the index of their words: both change in one transaction,
+ * so that they always match. */
 #include "store/sqlite/write/operations.h"
 
 static bool is_valid_note(const struct st_req *r)
@@ -42,24 +43,35 @@ static int add_note(struct operation *o)
 		return rc;
 	o->ack->note = (uint64_t)number;
 	DB_BIND(add, number, (int64_t)m->run, o->r->at.us);
-	return db_step_bound(add, DB_BIND_TEXTS(add, 4, m->agent, m->text, m->tags));
+	rc = db_step_bound(add, DB_BIND_TEXTS(add, 4, m->agent, m->text, m->tags));
+	return rc == SQLITE_OK ? OP_RUN(o, SQL_MEMORY_INDEX, number) : rc;
 }
 
 static int remove_note(struct operation *o)
 {
-	sqlite3_stmt *s = o->sql->stmt[SQL_MEMORY_REMOVE];
-	DB_BIND(s, (int64_t)o->r->memory.number);
-	return db_step_bound(s, db_bind_text(s, 2, o->r->memory.agent));
+	const enum write_statement steps[] = { SQL_MEMORY_UNINDEX, SQL_MEMORY_REMOVE };
+	int rc = SQLITE_OK;
+	for (unsigned i = 0; i < ARRAY_LEN(steps) && rc == SQLITE_OK; i++) {
+		sqlite3_stmt *s = o->sql->stmt[steps[i]];
+		DB_BIND(s, (int64_t)o->r->memory.number);
+		rc = db_step_bound(s, db_bind_text(s, 2, o->r->memory.agent));
+	}
+	return rc;
 }
 
 static int remove_notes_of_run(struct operation *o)
 {
 	const struct memory_change *m = &o->r->memory;
-	sqlite3_stmt *s = o->sql->stmt[SQL_MEMORY_REMOVE_RUN];
+	const enum write_statement steps[] = { SQL_MEMORY_UNINDEX_RUN, SQL_MEMORY_REMOVE_RUN };
+	int rc = SQLITE_OK;
 	if (!m->run || m->run > INT64_MAX || m->number > INT64_MAX)
 		return operation_answer(o, ST_REFUSED);
-	DB_BIND(s, (int64_t)m->run, (int64_t)m->number);
-	return db_step_bound(s, db_bind_text(s, 3, m->agent));
+	for (unsigned i = 0; i < ARRAY_LEN(steps) && rc == SQLITE_OK; i++) {
+		sqlite3_stmt *s = o->sql->stmt[steps[i]];
+		DB_BIND(s, (int64_t)m->run, (int64_t)m->number);
+		rc = db_step_bound(s, db_bind_text(s, 3, m->agent));
+	}
+	return rc;
 }
 
 int write_memory(struct operation *o)

@@ -12,6 +12,16 @@ static_assert(KIND_CATCH_UP == 1 && KIND_AFTER == 2 && KIND_MANUAL == 4 && RUN_C
 	" run BETWEEN ?1 AND ?2 AND state >= 3 AND max(nominal, claimed, ended, retry_at) <= ?3"             \
 	" AND NOT " IS_LAST_END
 
+/* Note ?1, if it belongs to agent ?2 or that is NULL; the notes of run ?1 from ?2 on, likewise. */
+#define NOTE_OF_AGENT " FROM memory WHERE number = ?1 AND agent = ifnull(?2, agent)"
+#define NOTES_OF_RUN                                                                                         \
+	" FROM memory INDEXED BY memory_run WHERE run = ?1 AND run <> 0 AND number >= ?2"                    \
+	" AND agent = ifnull(?3, agent)"
+/* Removes the words of notes from the index, which has no copy of the texts: FTS5 needs them once more. */
+#define REMOVE_WORDS                                                                                         \
+	"INSERT INTO memory_words (memory_words, rowid, owner, text, tags)"                                  \
+	" SELECT 'delete', number, owner, text, tags"
+
 static const char *const text[] = {
 	[SQL_BEGIN] = "BEGIN IMMEDIATE",
 	[SQL_COMMIT] = "COMMIT",
@@ -171,9 +181,12 @@ static const char *const text[] = {
 		"SELECT 1 FROM memory INDEXED BY memory_agent WHERE agent = ?2 LIMIT 1 OFFSET ?1",
 	[SQL_MEMORY_ADD] = "INSERT INTO memory (number, run, at, agent, text, tags)"
 			   " VALUES (?1, ?2, ?3, ?4, ?5, ifnull(?6, ''))",
-	[SQL_MEMORY_REMOVE] = "DELETE FROM memory WHERE number = ?1 AND agent = ifnull(?2, agent)",
-	[SQL_MEMORY_REMOVE_RUN] = "DELETE FROM memory INDEXED BY memory_run WHERE run = ?1 AND run <> 0"
-				  " AND number >= ?2 AND agent = ifnull(?3, agent)",
+	[SQL_MEMORY_INDEX] = "INSERT INTO memory_words (rowid, owner, text, tags)"
+			     " SELECT number, owner, text, tags FROM memory WHERE number = ?1",
+	[SQL_MEMORY_UNINDEX] = REMOVE_WORDS NOTE_OF_AGENT,
+	[SQL_MEMORY_REMOVE] = "DELETE" NOTE_OF_AGENT,
+	[SQL_MEMORY_UNINDEX_RUN] = REMOVE_WORDS NOTES_OF_RUN,
+	[SQL_MEMORY_REMOVE_RUN] = "DELETE" NOTES_OF_RUN,
 
 	[SQL_PROBLEM_LAST] = "SELECT value FROM meta WHERE key = 'last_problem'",
 	[SQL_PROBLEM_SET_LAST] = "UPDATE meta SET value = ?1 WHERE key = 'last_problem'",
