@@ -158,6 +158,17 @@ static const struct {
 	[WITHIN_FREE] = { deny_operation, deny_operation },
 };
 
+enum err rights_check_headers(struct api *a, const struct http_request *r, const struct op *op,
+			      struct why *why)
+{
+	struct lineage token = { 0 };
+	enum err e = identify_by_token(a, r, &token, why);
+	if (!e && op && (token.run || r->owner.restricted) &&
+	    run_checks[op->within].operation == deny_operation)
+		e = op_deny(op, why);
+	return e;
+}
+
 /* A person on the socket is an admin, who has every role. */
 enum err rights_check_operation(struct api_call *call, struct api *a)
 {

@@ -22,6 +22,11 @@
  * not asked to do, and tell them why a request is refused. */
 #include "api/api.h"
 
+/* Judges a request by its headers, before its body is read: refuses tokens that are not valid, and operations
+ * that no run may request. Reads no file, so it may be called on the HTTP thread; what needs the store or a
+ * run file is judged by the functions below. `op` may be NULL. */
+must_check enum err rights_check_headers(struct api *a, const struct http_request *r, const struct op *op,
+					 struct why *why);
 /* The run that sent the request, in r's arena; NULL: a person. E_DENIED: the caller is not allowed to request
  * anything. A wrong or outdated token is always an error, even if the caller would be a person without it.
  * E_BUSY: the caller could not be identified now. */

@@ -115,28 +115,29 @@ struct http_owner routes_owner(void *ctx, const struct http_peer *peer)
 	struct lineage l = { 0 };
 	const struct lineage_place place = daemon_lineage_place(api_daemon(ctx));
 	if (peer->pid == getpid())
-		return (struct http_owner){ (uint64_t)USER << 48 | peer->uid, false };
+		return (struct http_owner){ .key = (uint64_t)USER << 48 | peer->uid };
 	/* A process of another pid namespace has pid 0 here. */
 	if (peer->pid)
 		lineage_guess(&place, peer->pid, peer->since, &l);
 	if (!peer->pid || l.other)
-		return (struct http_owner){ (uint64_t)UNKNOWN << 48, true };
+		return (struct http_owner){ (uint64_t)UNKNOWN << 48, true, l.descends };
 	if (l.run)
-		return (struct http_owner){ (uint64_t)RUN << 48 | (l.run & ((UINT64_C(1) << 48) - 1)), true };
+		return (struct http_owner){ (uint64_t)RUN << 48 | (l.run & ((UINT64_C(1) << 48) - 1)), true,
+					    l.descends };
 	return (struct http_owner){ (uint64_t)USER << 48 | peer->uid,
-				    peer->uid != geteuid() && peer->uid != 0 };
+				    peer->uid != geteuid() && peer->uid != 0, false };
 }
 
 enum err routes_admit(void *ctx, const struct http_request *r, size_t *body_most, struct why *why)
 {
 	_cleanup_(buf_free) struct buf allowed = { 0 };
-	(void)ctx;
 	if (!is_allowed_user(r))
 		return why_set(why, E_DENIED, WHY_NOWHERE,
 			       "this daemon belongs to user %u; only that user and root may use it",
 			       (unsigned)geteuid());
-	*body_most = find_row(r, &allowed) == &ops[OP_APPLY] ? HTTP_BODY_BYTES_MAX : HTTP_REQUEST_BYTES_MAX;
-	return OK;
+	const struct op *op = find_row(r, &allowed);
+	*body_most = op == &ops[OP_APPLY] ? HTTP_BODY_BYTES_MAX : HTTP_REQUEST_BYTES_MAX;
+	return rights_check_headers(ctx, r, op, why);
 }
 
 static enum err hand_over(struct api *a, struct http_request *r, struct why *why)

@@ -2,9 +2,11 @@
 /* Finds the handler for an HTTP request and calls it. */
 #include "api/api.h"
 
-/* Whose connection it is: one key per run, one per user. On the HTTP thread, as all here. */
+/* Whose connection it is: one key per run, one per user; restricted if its process descends from the daemon.
+ * On the HTTP thread, as all here. */
 struct http_owner routes_owner(void *ctx, const struct http_peer *peer);
-/* Refuses other users, and bodies that are too large for the operation. */
+/* Refuses other users, operations that no run may request if the caller is a run, and bodies that are too
+ * large for the operation. */
 enum err routes_admit(void *ctx, const struct http_request *r, size_t *body_most, struct why *why);
 /* Hands a request over to the operations thread, which finds the row of the table whose method and route
  * match, reads the arguments from path, query and body, checks the caller's rights, and calls the handler.

@@ -250,6 +250,8 @@
 #define HTTP_SEGMENTS_MAX    32  /* segments of one path */
 #define HTTP_QUERY_MAX       64  /* values in one query */
 #define SOCKET_TRIES_MAX     100 /* tries to lock the socket's directory, 10 ms apart */
+/* A longer body of a refused request is not read: the connection is closed after the answer. */
+#define HTTP_DISCARD_BYTES_MAX (64u << 10)
 
 /* The operations thread: handlers of requests */
 #define OPERATIONS_MAX      4096          /* calls that wait for the thread */

@@ -20,8 +20,10 @@ static enum err walk_once(ancestor_fn *read_one, void *ctx, pid_t pid, uint64_t 
 	if (e || self.start > since)
 		return !e || e == E_NOTFOUND ? E_GONE : e;
 	for (unsigned n = 0; n < LINEAGE_MAX; n++) {
-		if (self.shim.run || self.shim.other)
+		if (self.shim.run || self.shim.other) {
+			self.shim.descends = found.descends;
 			found = self.shim;
+		}
 		if (self.parent <= 0) {
 			*ret = found;
 			return OK;
@@ -39,8 +41,10 @@ static enum err walk_once(ancestor_fn *read_one, void *ctx, pid_t pid, uint64_t 
 			*ret = found;
 			return OK;
 		}
-		if (above.adopts && self.start >= above.adopts && !found.run)
-			found.other = true;
+		if (above.adopts && self.start >= above.adopts) {
+			found.descends = true;
+			found.other |= !found.run;
+		}
 		pid = self.parent;
 		self = above;
 	}
@@ -255,6 +259,7 @@ enum err lineage_of(const struct lineage_place *place, pid_t pid, struct boot si
 		e = find_by_cgroup(place, pid, &member);
 	if (!e && !found.run && !member.run && !member.other)
 		e = find_by_mark(place, pid, &member);
+	member.descends = found.descends;
 	if (member.run || member.other)
 		found = member;
 	if (!e)

@@ -17,7 +17,8 @@
 struct lineage {
 	uint64_t run; /* 0: the process belongs to no run that can be named */
 	unsigned attempt;
-	bool other; /* rota has started it: for a message, or for a run whose shim has ended */
+	bool other;    /* rota has started it: for a message, or for a run whose shim has ended */
+	bool descends; /* it descends from this daemon, so it is no person's; false: not known */
 };
 
 /* Where to look. */
@@ -32,7 +33,8 @@ struct lineage_place {
 must_check enum err lineage_of(const struct lineage_place *place, pid_t pid, struct boot since,
 			       struct lineage *ret);
 
-/* A guess by the names of the processes alone, which reads no run file: for quotas, not for rights. */
+/* A guess by the names of the processes alone, which reads no run file. `run`, `attempt` and `other` are for
+ * quotas, not for rights; `descends` is certain. */
 void lineage_guess(const struct lineage_place *place, pid_t pid, struct boot since, struct lineage *ret);
 
 /* The search itself, without /proc. */

@@ -57,6 +57,7 @@ struct server_request {
 	size_t body_counted; /* bytes of the body that http->bodies_held includes */
 	enum err body_error; /* if set, the rest of the body is discarded and the request refused */
 	bool head_checked;
+	bool discards; /* refused at the headers; the answer is sent after the body, which is discarded */
 	bool handed;   /* the handler has been called */
 	bool answered; /* the handler has answered */
 	bool queued;   /* MHD has an answer */

@@ -45,6 +45,7 @@ void *request_begin(void *cls, const char *target, struct MHD_Connection *mhd)
 		r->http = h;
 		r->conn = c;
 		r->pub.peer = c->peer;
+		r->pub.owner = c->owner;
 		r->body_most = h->limits.body_bytes;
 	}
 	return r;
@@ -68,6 +69,29 @@ void request_refuse(struct server_request *r, int status, enum err e, const char
 static void refuse_body(struct server_request *r)
 {
 	request_refuse(r, 413, E_LIMIT, "the body is larger than %zu bytes", r->body_most);
+}
+
+static bool copy_headers(struct server_request *r, struct MHD_Connection *mhd)
+{
+	for (unsigned i = 0; i < HTTP_HEADERS; i++) {
+		const char *value = MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, header_names[i]);
+		char *copy = value ? arena_dup(&r->pub.arena, str_of(value)) : NULL;
+		if (value && !copy)
+			return false;
+		if (value)
+			r->pub.header[i] = str_of(copy);
+	}
+	return true;
+}
+
+/* Many clients send the whole body before they read the answer, and would not get it if the connection were
+ * closed. A body that is not short would take too long. */
+static bool is_body_short(struct MHD_Connection *mhd)
+{
+	const char *length = MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, "Content-Length");
+	uint64_t n;
+	return length && !MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, "Transfer-Encoding") &&
+	       str_number(str_of(length), UINT64_MAX, &n) && n <= HTTP_DISCARD_BYTES_MAX;
 }
 
 /* Checks the request line and the headers, before the body is read. */
@@ -97,12 +121,13 @@ static void check_head(struct server_request *r, struct MHD_Connection *mhd, con
 		return;
 	}
 	enum err e = url_parse(str_of(r->target), &r->pub.arena, &r->pub.url, &why);
+	if (!e && !copy_headers(r, mhd))
+		e = why_set(&why, E_NOMEM, WHY_NOWHERE, "out of memory");
+	if (!e && r->http->o.admit)
+		e = r->http->o.admit(r->http->o.ctx, &r->pub, &r->body_most, &why);
 	if (e) {
 		request_refuse(r, 0, e, "%s", why.text);
-		return;
-	}
-	if (r->http->o.admit && (e = r->http->o.admit(r->http->o.ctx, &r->pub, &r->body_most, &why))) {
-		request_refuse(r, 0, e, "%s", why.text);
+		r->discards = is_body_short(mhd);
 		return;
 	}
 	const char *length = MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, "Content-Length");
@@ -145,20 +170,7 @@ static void append_body(struct server_request *r, struct str data)
 		buf_free(&r->body);
 }
 
-static bool copy_headers(struct server_request *r, struct MHD_Connection *mhd)
-{
-	for (unsigned i = 0; i < HTTP_HEADERS; i++) {
-		const char *value = MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, header_names[i]);
-		char *copy = value ? arena_dup(&r->pub.arena, str_of(value)) : NULL;
-		if (value && !copy)
-			return false;
-		if (value)
-			r->pub.header[i] = str_of(copy);
-	}
-	return true;
-}
-
-static void hand_to_handler(struct server_request *r, struct MHD_Connection *mhd)
+static void hand_to_handler(struct server_request *r)
 {
 	struct http *h = r->http;
 	if (r->body_error == E_LIMIT) {
@@ -169,7 +181,7 @@ static void hand_to_handler(struct server_request *r, struct MHD_Connection *mhd
 			       h->limits.bodies_bytes);
 	} else if (h->stopping) {
 		request_refuse(r, 503, E_BUSY, "the daemon is stopping");
-	} else if (r->body_error || !copy_headers(r, mhd)) {
+	} else if (r->body_error) {
 		request_refuse(r, 0, E_NOMEM, "out of memory");
 	} else {
 		r->pub.body = buf_str(&r->body);
@@ -206,15 +218,16 @@ enum MHD_Result request_access(void *cls, struct MHD_Connection *mhd, const char
 		check_head(r, mhd, method, version);
 		if (r->conn->phase == PH_CUT)
 			return MHD_NO;
-		return r->response ? queue_answer(r, mhd) : MHD_YES;
+		return r->response && !r->discards ? queue_answer(r, mhd) : MHD_YES;
 	}
 	if (*size) {
-		append_body(r, (struct str){ data, *size });
+		if (!r->discards)
+			append_body(r, (struct str){ data, *size });
 		*size = 0;
 		return MHD_YES;
 	}
 	if (!r->handed && !r->response)
-		hand_to_handler(r, mhd);
+		hand_to_handler(r);
 	if (r->conn->phase == PH_CUT)
 		return MHD_NO;
 	if (r->response)

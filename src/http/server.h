@@ -52,12 +52,21 @@ struct http_peer {
 	struct boot since; /* when the process connected; it had this pid at that time */
 };
 
+/* The party whose connections are counted together, so that none can take the room of the others. */
+struct http_owner {
+	uint64_t key; /* not 0 */
+	bool guest;   /* it may have HTTP_GUEST_CONNECTIONS, and a quarter of the room is closed to all guests
+		       */
+	bool restricted; /* for `admit`, which may refuse more of it; the server does not use it */
+};
+
 struct http_request {
 	enum http_method method;
 	struct url url;
 	struct str header[HTTP_HEADERS]; /* p is NULL where it was not sent */
 	struct str body;
 	struct http_peer peer;
+	struct http_owner owner;
 	struct arena arena; /* freed with the request; the handler may use it */
 	void *ctx;          /* the handler may use it */
 	/* If set: called when the server is closed before the request was answered. */
@@ -72,21 +81,16 @@ struct http_limits {
 };
 extern const struct http_limits http_limits_default;
 
-/* The party whose connections are counted together, so that none can take the room of the others. */
-struct http_owner {
-	uint64_t key; /* not 0 */
-	bool guest;   /* it may have HTTP_GUEST_CONNECTIONS, and a quarter of the room is closed to all guests
-		       */
-};
-
 struct http_options {
 	const char *path; /* path of the socket; see listener_open */
 	struct http_limits limits;
 	void (*handle)(void *ctx, struct http_request *r);
 	/* If set: called for each new connection. */
 	struct http_owner (*owner)(void *ctx, const struct http_peer *peer);
-	/* If set: called when the headers of a request have been read, before its body: method, url and peer
-	 * are known. The result is the largest body that the request may have. An error refuses it. */
+	/* If set: called when the headers of a request have been read, before its body: all of the request
+	 * but the body is known. The result is the largest body that the request may have. An error refuses
+	 * it.
+	 */
 	enum err (*admit)(void *ctx, const struct http_request *r, size_t *body_most, struct why *why);
 	/* If set: called every limits.watch_ms while clients wait for the handler's answer. */
 	void (*watch)(void *ctx, struct http *h);

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Attacks by connections: a run that opens very many, followers that do not read, bodies that are too large.
+"""Attacks by connections: a run that opens very many, followers that do not read, bodies that are too large or not
+permitted.
 
 usage: connections.py ROTA
 """
 import os
 import socket
+import subprocess
 import sys
 import time
 
@@ -138,4 +140,66 @@ def bodies():
         check(status("/apply", 65 << 20) == "413", "and not more than 64 MB")
 
 
-sys.exit(run_parts([runs_do_not_lock_people_out, followers, bodies], sys.argv[2:], 3))
+# Announces a body of 16 MB, sends none of it, and writes what comes back: the status, and whether the connection is closed.
+ANNOUNCE = """
+import os, socket, sys
+path, result = sys.argv[1:3]
+lines = []
+for wanted in sys.argv[3:]:
+    method, target, token, length, seconds = wanted.split()
+    s = socket.socket(socket.AF_UNIX)
+    s.settimeout(int(seconds))
+    s.connect(path)
+    head = f"{method} /api/v1{target} HTTP/1.1|Host: x|"
+    head += "Transfer-Encoding: chunked|" if length == "chunked" else f"Content-Length: {length}|"
+    if token != "none":
+        head += "Authorization: Bearer " + (os.environ["ROTA_TOKEN"] if token == "own" else token) + "|"
+    s.sendall((head + "|").replace("|", "\\r\\n").encode())
+    text = b""
+    try:
+        while True:
+            got = s.recv(4096)
+            text += got
+            if not got:
+                lines.append(text[9:12].decode() + " closed")
+                break
+    except TimeoutError:
+        lines.append(text[9:12].decode() + " waits" if text else "waits")
+    s.close()
+with open(result + ".part", "w") as f:
+    f.write("\\n".join(lines))
+os.rename(result + ".part", result)
+"""
+
+
+def rights():
+    """What a run may not request is refused at the headers, and nothing of its body is read."""
+    refused = "403 closed"
+
+    def timed(wanted):
+        return [f"{case} {1 if answer == 'waits' else 20}" for case, answer in wanted.items()]
+    cases = {f"POST /apply none {16 << 20}": (refused, "waits"), f"POST /apply own {16 << 20}": (refused, None),
+             "POST /apply none chunked": (refused, "waits"), f"POST /schedules/a/pause none {16 << 20}": (refused, "waits"),
+             f"POST /apply r1.1.00 {16 << 20}": (refused, refused), f"PATCH /state none {16 << 20}": ("waits", "waits")}
+    run = {case: wanted for case, (wanted, _) in cases.items()}
+    person = {case: wanted for case, (_, wanted) in cases.items() if wanted}
+
+    def judge(who, wanted, result):
+        with open(result, encoding="utf-8") as f:
+            for (case, answer), line in zip(wanted.items(), f.read().split("\n"), strict=True):
+                check(line == answer, f"{who}: {case}: {line}, not {answer}")
+    with Rig(ROTA) as rig:
+        rig.start()
+        result, script = os.path.join(rig.dir, "announced"), os.path.join(rig.dir, "announce.py")
+        with open(script, "w", encoding="utf-8") as f:
+            f.write(ANNOUNCE)
+        rig.add({"id": "a", "expression": "0 0 1 1 *", "action": {"type": "command", "command": [
+            sys.executable, script, rig.socket, result, *timed(run)]}})
+        rig.ask("POST", "/schedules/a/run", {})
+        check(wait_until(150, lambda: os.path.exists(result)), "the run has sent its requests")
+        judge("a run", run, result)
+        subprocess.run([sys.executable, script, rig.socket, result, *timed(person)], check=True, timeout=120)
+        judge("a person", person, result)
+
+
+sys.exit(run_parts([runs_do_not_lock_people_out, followers, bodies, rights], sys.argv[2:], 3))

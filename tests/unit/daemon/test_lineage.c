@@ -116,14 +116,19 @@ TEST(processes_that_the_daemon_adopted_are_not_people)
 	struct lineage l;
 	w.at[2].adopts = 11;
 	w.at[4] = process(2, 30, 0);
-	CHECK(lineage_walk(read_process, &w, 6, 100, &l) == OK && l.run == 0 && l.other);
-	CHECK(lineage_walk(read_process, &w, 3, 100, &l) == OK && l.run == 0 && l.other);
+	CHECK(lineage_walk(read_process, &w, 6, 100, &l) == OK && l.run == 0 && l.other && l.descends);
+	CHECK(lineage_walk(read_process, &w, 3, 100, &l) == OK && l.run == 0 && l.other && l.descends);
 	/* A job that the daemon's process had started before it became the daemon. */
 	w.at[2].adopts = 21;
-	CHECK(lineage_walk(read_process, &w, 3, 100, &l) == OK && l.run == 0 && !l.other);
+	CHECK(lineage_walk(read_process, &w, 3, 100, &l) == OK && l.run == 0 && !l.other && !l.descends);
 	/* Shims of runs stay what they are. */
 	w.at[4] = process(2, 30, 12);
-	CHECK(lineage_walk(read_process, &w, 6, 100, &l) == OK && l.run == 12 && !l.other);
+	CHECK(lineage_walk(read_process, &w, 6, 100, &l) == OK && l.run == 12 && !l.other && l.descends);
+	/* The daemon is itself in a run of another daemon, whose shim is 1. */
+	w.at[1].shim = (struct lineage){ .run = 5, .attempt = 1 };
+	CHECK(lineage_walk(read_process, &w, 6, 100, &l) == OK && l.descends);
+	CHECK(lineage_walk(read_process, &w, 1, 100, &l) == OK && l.run == 5 && !l.descends);
+	w.at[1].shim = (struct lineage){ 0 };
 	/* A shim of the notifier. */
 	w.at[4].shim = (struct lineage){ .other = true };
 	CHECK(lineage_walk(read_process, &w, 6, 100, &l) == OK && l.run == 0 && l.other);
