@@ -42,6 +42,10 @@ MAY_OPEN = {
     "admin/watched_files.c": (2, "documents"),
     "cli/git/work_tree.c": (2, "files of the person's repository"),
     "cli/plan_file.c": (1, "the person's plan"),
+    "cli/workflow/process.c": (2, "/dev/null, a component's output in a new directory"),
+    "cli/workflow/result.c": (1, "a component's output"),
+    "cli/workflow/run.c": (1, "a component's input in a new directory"),
+    "exec/masks.c": (1, "a descriptor of the shim in /proc"),
     "cli/verbs/when.c": (1, "a file of expressions"),
     "cli/verbs/eval.c": (1, "a file of the caller's"),
 }

@@ -170,7 +170,8 @@ void json_open_run(struct buf *out, const struct run_row *r, struct str id)
 		 reason_words[r->reason]);
 	json_add_time(out, "claimed_at", r->claimed);
 	json_add_time(out, "started_at", r->started);
-	json_add_time(out, "ended_at", alive ? (struct wall){ 0 } : r->ended);
+	const struct wall none = { 0 };
+	json_add_time(out, "ended_at", alive ? none : r->ended);
 	if (r->state == RUN_RETRYING)
 		json_add_time(out, "retry_at", r->retry_at);
 	if (run_lateness(r))

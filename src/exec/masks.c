@@ -68,7 +68,7 @@ static enum err read_attempt(const char *runs, uint64_t run, unsigned attempt, s
 		return E_GONE;
 	snprintf(path, sizeof path, "/proc/%lld/fd/%d", (long long)f.pid, RUN_MASKS_FD);
 	ssize_t n = readlink(path, target, sizeof target - 1);
-	int fd = n < 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+	int fd = n < 0 ? -1 : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	int error = errno;
 	if (!is_shim(&f)) {
 		if (fd >= 0)

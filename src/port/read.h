@@ -47,21 +47,21 @@ struct read_sched {
 };
 
 /* Reads any schedule, also a removed one, because its document describes the runs that are still recorded. */
-typedef enum err read_sched_fn(struct reader *r, uint64_t sid, struct arena *a, struct read_sched *ret,
-			       struct why *why);
+typedef must_check enum err read_sched_fn(struct reader *r, uint64_t sid, struct arena *a,
+					  struct read_sched *ret, struct why *why);
 /* The id of any schedule; empty: it has none. */
-typedef enum err read_id_fn(struct reader *r, uint64_t sid, struct arena *a, struct str *ret,
-			    struct why *why);
+typedef must_check enum err read_id_fn(struct reader *r, uint64_t sid, struct arena *a, struct str *ret,
+				       struct why *why);
 /* The document that the schedule had at this rev. */
-typedef enum err read_document_of_fn(struct reader *r, uint64_t sid, uint32_t rev, struct arena *a,
-				     struct str *ret, struct why *why);
+typedef must_check enum err read_document_of_fn(struct reader *r, uint64_t sid, uint32_t rev, struct arena *a,
+						struct str *ret, struct why *why);
 /* The document that was in force at this time: that of the oldest version that was replaced at or after it,
  * else the current one. */
-typedef enum err read_document_at_fn(struct reader *r, uint64_t sid, struct wall at, struct arena *a,
-				     struct str *ret, struct why *why);
+typedef must_check enum err read_document_at_fn(struct reader *r, uint64_t sid, struct wall at,
+						struct arena *a, struct str *ret, struct why *why);
 /* The last removed schedule that had this id. */
-typedef enum err read_sched_removed_fn(struct reader *r, struct str id, struct arena *a,
-				       struct read_sched *ret, struct why *why);
+typedef must_check enum err read_sched_removed_fn(struct reader *r, struct str id, struct arena *a,
+						  struct read_sched *ret, struct why *why);
 
 /* The schedules whose id is, or begins with, a given text. */
 struct read_match {
@@ -72,8 +72,8 @@ struct read_match {
 };
 /* Searches the schedules that are not removed. If one has exactly this id, it is the only match. E_NOTFOUND:
  * no id begins with the text. */
-typedef enum err read_sched_named_fn(struct reader *r, struct str text, struct arena *a,
-				     struct read_match *ret, struct why *why);
+typedef must_check enum err read_sched_named_fn(struct reader *r, struct str text, struct arena *a,
+						struct read_match *ret, struct why *why);
 
 struct read_scheds {
 	unsigned n;
@@ -82,17 +82,17 @@ struct read_scheds {
 };
 /* Schedules that have an id and are not removed, sorted by id, after `after` (empty: from the first on).
  * Fewer than `limit` if their documents exceed READ_BYTES_MAX. */
-typedef enum err read_scheds_fn(struct reader *r, struct str after, unsigned limit, struct arena *a,
-				struct read_scheds *ret, struct why *why);
+typedef must_check enum err read_scheds_fn(struct reader *r, struct str after, unsigned limit,
+					   struct arena *a, struct read_scheds *ret, struct why *why);
 /* The same, but only schedules whose pause has a note. */
-typedef enum err read_scheds_noted_fn(struct reader *r, struct str after, unsigned limit, struct arena *a,
-				      struct read_scheds *ret, struct why *why);
+typedef must_check enum err read_scheds_noted_fn(struct reader *r, struct str after, unsigned limit,
+						 struct arena *a, struct read_scheds *ret, struct why *why);
 /* The same, but only schedules whose source is `from` or, if `from` ends in '/' or in a blank, begins with
  * it: a file below `from`, or a run (SOURCE_BY_RUN). In order of (source, id), after `after` (NULL: from the
  * first on). */
-typedef enum err read_scheds_from_fn(struct reader *r, struct str from, const struct read_sched *after,
-				     unsigned limit, struct arena *a, struct read_scheds *ret,
-				     struct why *why);
+typedef must_check enum err read_scheds_from_fn(struct reader *r, struct str from,
+						const struct read_sched *after, unsigned limit,
+						struct arena *a, struct read_scheds *ret, struct why *why);
 
 /* --- agents --- */
 
@@ -103,8 +103,8 @@ struct read_agent {
 	struct source_row source;
 };
 /* Reads an agent by its name. OK also if there is no such agent. */
-typedef enum err read_agent_fn(struct reader *r, struct str name, struct arena *a, struct read_agent *ret,
-			       struct why *why);
+typedef must_check enum err read_agent_fn(struct reader *r, struct str name, struct arena *a,
+					  struct read_agent *ret, struct why *why);
 
 struct read_agents {
 	unsigned n;
@@ -113,12 +113,12 @@ struct read_agents {
 };
 /* All agents that exist, sorted by name, after `after` (empty: from the first on). Fewer than `limit` if
  * their definitions exceed READ_BYTES_MAX. */
-typedef enum err read_agents_fn(struct reader *r, struct str after, unsigned limit, struct arena *a,
-				struct read_agents *ret, struct why *why);
+typedef must_check enum err read_agents_fn(struct reader *r, struct str after, unsigned limit,
+					   struct arena *a, struct read_agents *ret, struct why *why);
 
 /* The state of this key; no text and rev 0 if there is none. */
-typedef enum err read_state_fn(struct reader *r, struct str key, struct arena *a, struct state_row *ret,
-			       struct why *why);
+typedef must_check enum err read_state_fn(struct reader *r, struct str key, struct arena *a,
+					  struct state_row *ret, struct why *why);
 
 /* --- notes of agents --- */
 
@@ -132,31 +132,32 @@ struct read_memories {
 	bool more;
 	struct read_memory *item;
 };
-typedef enum err read_memory_fn(struct reader *r, uint64_t number, struct arena *a, struct read_memory *ret,
-				struct why *why);
+typedef must_check enum err read_memory_fn(struct reader *r, uint64_t number, struct arena *a,
+					   struct read_memory *ret, struct why *why);
 /* The newest first: numbers below `before` (0: all), of one agent (empty: of all), of one run (0: of any). */
-typedef enum err read_memories_fn(struct reader *r, struct str agent, uint64_t run, uint64_t before,
-				  unsigned limit, struct arena *a, struct read_memories *ret,
-				  struct why *why);
+typedef must_check enum err read_memories_fn(struct reader *r, struct str agent, uint64_t run,
+					     uint64_t before, unsigned limit, struct arena *a,
+					     struct read_memories *ret, struct why *why);
 /* Notes with words of `text` or other forms of them, the best match first: BM25, in which a rare word counts
  * more, and a word among the tags counts twice. Any text is accepted: no character in it is an operator, and
  * its first READ_QUERY_WORDS different words are searched. Notes that score less than `least` percent of the
  * best are left out. There is no cursor. */
-typedef enum err read_memories_about_fn(struct reader *r, struct str agent, struct str text, unsigned least,
-					unsigned limit, struct arena *a, struct read_memories *ret,
-					struct why *why);
+typedef must_check enum err read_memories_about_fn(struct reader *r, struct str agent, struct str text,
+						   unsigned least, unsigned limit, struct arena *a,
+						   struct read_memories *ret, struct why *why);
 /* Notes with words of `text`, or other English forms of them, the newest first. The cost does not grow with
  * the notes of other agents; a ranked search must look at those, too. */
-typedef enum err read_memories_with_fn(struct reader *r, struct str agent, struct str text, unsigned limit,
-				       struct arena *a, struct read_memories *ret, struct why *why);
+typedef must_check enum err read_memories_with_fn(struct reader *r, struct str agent, struct str text,
+						  unsigned limit, struct arena *a, struct read_memories *ret,
+						  struct why *why);
 
 /* --- runs --- */
 
-typedef enum err read_run_fn(struct reader *r, uint64_t run, struct run_row *ret, struct why *why);
+typedef must_check enum err read_run_fn(struct reader *r, uint64_t run, struct run_row *ret, struct why *why);
 
 /* The text of this kind about a run; empty if there is none. */
-typedef enum err read_run_text_fn(struct reader *r, uint64_t run, enum run_text_kind kind, struct arena *a,
-				  struct str *ret, struct why *why);
+typedef must_check enum err read_run_text_fn(struct reader *r, uint64_t run, enum run_text_kind kind,
+					     struct arena *a, struct str *ret, struct why *why);
 
 /* Fields that are 0 restrict nothing. Without `sid`: the runs of all schedules, in the order in which they
  * were recorded, which is that of their numbers where numbers are given out in that order; `since` and
@@ -181,8 +182,8 @@ struct read_runs {
 };
 /* The newest first. These queries are fast in a store of any size: by schedule, by time, failed runs, skipped
  * or missed runs, open runs. For other sets of states all runs are searched. */
-typedef enum err read_runs_fn(struct reader *r, const struct read_filter *f, struct arena *a,
-			      struct read_runs *ret, struct why *why);
+typedef must_check enum err read_runs_fn(struct reader *r, const struct read_filter *f, struct arena *a,
+					 struct read_runs *ret, struct why *why);
 
 /* Ranges of skipped or missed times whose last time is within [since, until], the latest first; an open range
  * comes first. sid 0: of all schedules. */
@@ -191,8 +192,9 @@ struct read_ranges {
 	bool more;
 	struct range_row *item;
 };
-typedef enum err read_ranges_fn(struct reader *r, uint64_t sid, struct wall since, struct wall until,
-				unsigned limit, struct arena *a, struct read_ranges *ret, struct why *why);
+typedef must_check enum err read_ranges_fn(struct reader *r, uint64_t sid, struct wall since,
+					   struct wall until, unsigned limit, struct arena *a,
+					   struct read_ranges *ret, struct why *why);
 
 /* Model calls that checks avoided. `ever`: the calls that schedule `sid` avoided (0: that all schedules
  * avoided). `lately`: the calls that all schedules avoided from `since` on; `since` must be the beginning of
@@ -200,8 +202,8 @@ typedef enum err read_ranges_fn(struct reader *r, uint64_t sid, struct wall sinc
 struct read_avoided {
 	uint64_t ever, lately;
 };
-typedef enum err read_avoided_fn(struct reader *r, uint64_t sid, struct wall since, struct read_avoided *ret,
-				 struct why *why);
+typedef must_check enum err read_avoided_fn(struct reader *r, uint64_t sid, struct wall since,
+					    struct read_avoided *ret, struct why *why);
 
 /* The records about one nominal time of one schedule. */
 struct read_why {
@@ -210,13 +212,13 @@ struct read_why {
 	struct range_row range;       /* covers this time; if several do, the one that begins last */
 	struct run_row before, after; /* the nearest records, without manual runs */
 };
-typedef enum err read_why_fn(struct reader *r, uint64_t sid, struct wall nominal, struct read_why *ret,
-			     struct why *why);
+typedef must_check enum err read_why_fn(struct reader *r, uint64_t sid, struct wall nominal,
+					struct read_why *ret, struct why *why);
 
 /* --- problems and holds --- */
 
-typedef enum err read_problem_fn(struct reader *r, uint64_t number, struct arena *a, struct problem_row *ret,
-				 struct why *why);
+typedef must_check enum err read_problem_fn(struct reader *r, uint64_t number, struct arena *a,
+					    struct problem_row *ret, struct why *why);
 
 struct read_problems {
 	unsigned n;
@@ -224,8 +226,8 @@ struct read_problems {
 	struct problem_row *item;
 };
 /* The newest first: numbers below `before` (0: all); open problems only, or all. */
-typedef enum err read_problems_fn(struct reader *r, bool all, uint64_t before, unsigned limit,
-				  struct arena *a, struct read_problems *ret, struct why *why);
+typedef must_check enum err read_problems_fn(struct reader *r, bool all, uint64_t before, unsigned limit,
+					     struct arena *a, struct read_problems *ret, struct why *why);
 
 struct read_hold {
 	struct hold_row row;
@@ -237,7 +239,8 @@ struct read_holds {
 	bool more; /* there are more than READ_LIST_MAX */
 	struct read_hold *item;
 };
-typedef enum err read_holds_fn(struct reader *r, struct arena *a, struct read_holds *ret, struct why *why);
+typedef must_check enum err read_holds_fn(struct reader *r, struct arena *a, struct read_holds *ret,
+					  struct why *why);
 
 /* --- news and messages --- */
 
@@ -247,39 +250,40 @@ struct read_news {
 	struct news_row *item;
 };
 /* The oldest first. */
-typedef enum err read_news_fn(struct reader *r, unsigned limit, struct arena *a, struct read_news *ret,
-			      struct why *why);
+typedef must_check enum err read_news_fn(struct reader *r, unsigned limit, struct arena *a,
+					 struct read_news *ret, struct why *why);
 
 struct read_messages {
 	unsigned n;
 	bool more;
 	struct message_row *item;
 };
-typedef enum err read_message_fn(struct reader *r, uint64_t number, struct arena *a, struct message_row *ret,
-				 struct why *why);
+typedef must_check enum err read_message_fn(struct reader *r, uint64_t number, struct arena *a,
+					    struct message_row *ret, struct why *why);
 /* The messages about a run, in order of their numbers. */
-typedef enum err read_messages_of_fn(struct reader *r, uint64_t run, unsigned limit, struct arena *a,
-				     struct read_messages *ret, struct why *why);
+typedef must_check enum err read_messages_of_fn(struct reader *r, uint64_t run, unsigned limit,
+						struct arena *a, struct read_messages *ret, struct why *why);
 /* The newest first: numbers below `before` (0: all). */
-typedef enum err read_messages_fn(struct reader *r, uint64_t before, unsigned limit, struct arena *a,
-				  struct read_messages *ret, struct why *why);
+typedef must_check enum err read_messages_fn(struct reader *r, uint64_t before, unsigned limit,
+					     struct arena *a, struct read_messages *ret, struct why *why);
 struct receiver_list {
 	const uint64_t *item;
 	unsigned n;
 };
 /* Waiting messages whose next attempt is due no later than `by`, the longest due first, then by receiver and
  * number, except those to the receivers in `but`. */
-typedef enum err read_messages_due_fn(struct reader *r, struct wall by, struct receiver_list but,
-				      unsigned limit, struct arena *a, struct read_messages *ret,
-				      struct why *why);
+typedef must_check enum err read_messages_due_fn(struct reader *r, struct wall by, struct receiver_list but,
+						 unsigned limit, struct arena *a, struct read_messages *ret,
+						 struct why *why);
 /* When the first waiting message is due, with the same exception; WALL_NEVER: there is none. */
-typedef enum err read_message_next_fn(struct reader *r, struct receiver_list but, struct wall *ret,
-				      struct why *why);
+typedef must_check enum err read_message_next_fn(struct reader *r, struct receiver_list but, struct wall *ret,
+						 struct why *why);
 /* Whether there is a message of this schedule and kind with a larger number. */
-typedef enum err read_message_after_fn(struct reader *r, uint64_t sid, unsigned kind, uint64_t number,
-				       bool *ret, struct why *why);
+typedef must_check enum err read_message_after_fn(struct reader *r, uint64_t sid, unsigned kind,
+						  uint64_t number, bool *ret, struct why *why);
 /* Whether the receiver named by `origin` has asked for no more messages. */
-typedef enum err read_receiver_gone_fn(struct reader *r, struct str origin, bool *ret, struct why *why);
+typedef must_check enum err read_receiver_gone_fn(struct reader *r, struct str origin, bool *ret,
+						  struct why *why);
 
 /* --- preparing an attempt --- */
 
@@ -304,8 +308,8 @@ struct read_attempt {
 	struct read_memories notes; /* of the agent, the newest first */
 };
 /* E_NOTFOUND: there is no such document or run. */
-typedef enum err read_attempt_fn(struct reader *r, const struct attempt_request *q, struct arena *a,
-				 struct read_attempt *ret, struct why *why);
+typedef must_check enum err read_attempt_fn(struct reader *r, const struct attempt_request *q,
+					    struct arena *a, struct read_attempt *ret, struct why *why);
 
 /* --- old records --- */
 
@@ -320,8 +324,9 @@ struct old_item {
 
 /* Items in the order in which they were recorded, after the place `after` (0: from the first on), at most
  * `max`; their count in *n. */
-typedef enum err read_old_fn(struct reader *r, enum prune_what what, uint64_t after, struct wall by,
-			     struct old_item *ret, unsigned max, unsigned *n, struct why *why);
+typedef must_check enum err read_old_fn(struct reader *r, enum prune_what what, uint64_t after,
+					struct wall by, struct old_item *ret, unsigned max, unsigned *n,
+					struct why *why);
 
 /* Whether the files of a run may be removed. */
 struct old_run {
@@ -331,48 +336,49 @@ struct old_run {
 			   run gets its    result */
 	struct wall at; /* when it finished, or was skipped or missed */
 };
-typedef enum err read_old_run_fn(struct reader *r, uint64_t run, struct old_run *ret, struct why *why);
+typedef must_check enum err read_old_run_fn(struct reader *r, uint64_t run, struct old_run *ret,
+					    struct why *why);
 
 /* --- the table --- */
 
 struct read_ops {
 	void (*close)(struct reader *r);
-	must_check read_sched_fn *sched;
-	must_check read_id_fn *id;
-	must_check read_document_of_fn *document_of;
-	must_check read_document_at_fn *document_at;
-	must_check read_sched_removed_fn *sched_removed;
-	must_check read_sched_named_fn *sched_named;
-	must_check read_scheds_fn *scheds;
-	must_check read_scheds_noted_fn *scheds_noted;
-	must_check read_scheds_from_fn *scheds_from;
-	must_check read_agent_fn *agent;
-	must_check read_agents_fn *agents;
-	must_check read_state_fn *state;
-	must_check read_memory_fn *memory;
-	must_check read_memories_fn *memories;
-	must_check read_memories_about_fn *memories_about;
-	must_check read_memories_with_fn *memories_with;
-	must_check read_run_fn *run;
-	must_check read_run_text_fn *run_text;
-	must_check read_runs_fn *runs;
-	must_check read_ranges_fn *ranges;
-	must_check read_avoided_fn *avoided;
-	must_check read_why_fn *why;
-	must_check read_problem_fn *problem;
-	must_check read_problems_fn *problems;
-	must_check read_holds_fn *holds;
-	must_check read_news_fn *news;
-	must_check read_message_fn *message;
-	must_check read_messages_of_fn *messages_of;
-	must_check read_messages_fn *messages;
-	must_check read_messages_due_fn *messages_due;
-	must_check read_message_next_fn *message_next;
-	must_check read_message_after_fn *message_after;
-	must_check read_receiver_gone_fn *receiver_gone;
-	must_check read_attempt_fn *attempt;
-	must_check read_old_fn *old;
-	must_check read_old_run_fn *old_run;
+	read_sched_fn *sched;
+	read_id_fn *id;
+	read_document_of_fn *document_of;
+	read_document_at_fn *document_at;
+	read_sched_removed_fn *sched_removed;
+	read_sched_named_fn *sched_named;
+	read_scheds_fn *scheds;
+	read_scheds_noted_fn *scheds_noted;
+	read_scheds_from_fn *scheds_from;
+	read_agent_fn *agent;
+	read_agents_fn *agents;
+	read_state_fn *state;
+	read_memory_fn *memory;
+	read_memories_fn *memories;
+	read_memories_about_fn *memories_about;
+	read_memories_with_fn *memories_with;
+	read_run_fn *run;
+	read_run_text_fn *run_text;
+	read_runs_fn *runs;
+	read_ranges_fn *ranges;
+	read_avoided_fn *avoided;
+	read_why_fn *why;
+	read_problem_fn *problem;
+	read_problems_fn *problems;
+	read_holds_fn *holds;
+	read_news_fn *news;
+	read_message_fn *message;
+	read_messages_of_fn *messages_of;
+	read_messages_fn *messages;
+	read_messages_due_fn *messages_due;
+	read_message_next_fn *message_next;
+	read_message_after_fn *message_after;
+	read_receiver_gone_fn *receiver_gone;
+	read_attempt_fn *attempt;
+	read_old_fn *old;
+	read_old_run_fn *old_run;
 };
 
 /* Asks the store that the reader belongs to; as the function type of the same name. */

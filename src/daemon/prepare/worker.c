@@ -273,9 +273,9 @@ static void carry_out(void *ctx, struct pool_task *task, unsigned thread)
 enum err prepare_open(const struct prepare_options *o, struct prepare_worker **ret, struct why *why)
 {
 	struct prepare_worker *w = calloc(1, sizeof *w);
-	enum err e = w ? OK : E_NOMEM;
-	if (e)
-		return e;
+	enum err e = OK;
+	if (!w)
+		return E_NOMEM;
 	w->options = *o;
 	pthread_mutex_init(&w->lock, NULL);
 	for (unsigned i = 0; i < PREPARE_THREADS && !e; i++) {

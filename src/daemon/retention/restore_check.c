@@ -139,7 +139,7 @@ static enum err settle_runs(struct daemon *d, uint64_t last_known, unsigned *kil
 
 enum err restore_check(struct daemon *d, struct why *why)
 {
-	struct restore_state past;
+	struct restore_state past = { 0 };
 	uint64_t last_run = 0;
 	unsigned killed = 0;
 	enum err e = runfile_last_run(d->runs_dir, &last_run, why);

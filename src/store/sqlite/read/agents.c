@@ -26,7 +26,7 @@ enum err sqlite_read_agent(struct reader *reader, struct str name, struct arena 
 			   struct why *why)
 {
 	struct sqlite_reader *r = sqlite_reader_of(reader);
-	struct read_agent found;
+	struct read_agent found = { 0 };
 	int rc = reader_begin(r);
 	if (rc == SQLITE_OK)
 		rc = query_agent(r, name, a, &found);
@@ -74,7 +74,7 @@ enum err sqlite_read_state(struct reader *reader, struct str key, struct arena *
 			   struct why *why)
 {
 	struct sqlite_reader *r = sqlite_reader_of(reader);
-	struct state_row found;
+	struct state_row found = { 0 };
 	int rc = reader_begin(r);
 	if (rc == SQLITE_OK)
 		rc = query_state(r, key, a, &found);

@@ -162,7 +162,7 @@ enum err sqlite_read_memories(struct reader *reader, struct str agent, uint64_t 
 			      unsigned limit, struct arena *a, struct read_memories *ret, struct why *why)
 {
 	struct sqlite_reader *r = sqlite_reader_of(reader);
-	struct read_memories found;
+	struct read_memories found = { 0 };
 	int rc = reader_begin(r);
 	if (rc == SQLITE_OK)
 		rc = query_memories(r, agent, run, before, limit, a, &found);
