@@ -300,6 +300,7 @@ struct read_attempt {
 	struct run_row run;
 	bool has_previous;
 	struct run_row previous;    /* the schedule's latest finished run before this one */
+	struct str result;          /* its RUN_TEXT_RESULT; empty: none */
 	struct state_row user;      /* the user's state */
 	struct state_row state;     /* of the agent */
 	struct read_agent agent;    /* as read_agent */

@@ -3,6 +3,7 @@
 #include "fixture.h"
 #include "requests.h"
 #include "store/sqlite/restore.h"
+#include "store/sqlite/store.h"
 #include "test.h"
 
 #include <sqlite3.h>
@@ -185,4 +186,67 @@ TEST(a_backup_under_load_shows_one_moment)
 		sqlite3_close(db);
 	}
 	fixture_close(&f);
+}
+
+/* --- the key of run tokens --- */
+
+struct loaded_key {
+	bool found;
+	uint8_t bytes[STORE_KEY_BYTES];
+};
+
+static void keep_key(void *ctx, const struct load_item *item)
+{
+	struct loaded_key *key = ctx;
+	if (item->kind != LOAD_KEY)
+		return;
+	key->found = true;
+	memcpy(key->bytes, item->key, sizeof key->bytes);
+}
+
+static struct loaded_key load_key(struct fixture *f)
+{
+	struct loaded_key key = { 0 };
+	CHECK_INT(f->ops->load(f->store, keep_key, &key), OK);
+	return key;
+}
+
+static void store_key(struct fixture *f, uint8_t byte)
+{
+	struct st_req r = { .op = ST_KEY, .lane = LANE_USER };
+	memset(r.key, byte, sizeof r.key);
+	CHECK_INT(fixture_ask(f, r).res, ST_OK);
+}
+
+/* Tokens that can be computed from a backup must be worth nothing where it is restored. */
+TEST(a_restored_database_has_the_key_of_its_directory)
+{
+	struct fixture from, to;
+	char file[128], generation[128], aside[256];
+	uint64_t bytes;
+	struct why why = { 0 };
+	fixture_open(&from, FIXTURE_SQLITE);
+	store_key(&from, 1);
+	snprintf(file, sizeof file, "%s/backup", from.dir);
+	CHECK_INT(backup_make(from.path, file, &bytes, &why), OK);
+	for (unsigned has_key = 0; has_key < 2; has_key++) {
+		test_case("the replaced database has %s key", has_key ? "a" : "no");
+		fixture_open(&to, FIXTURE_SQLITE);
+		if (has_key)
+			store_key(&to, 2);
+		store_sqlite_close(to.store);
+		snprintf(generation, sizeof generation, "%s/generation", to.dir);
+		struct restore_request q = { to.path, generation, 0, AT(1000) };
+		if (!CHECK_INT(restore_backup(&q, file, aside, sizeof aside, &why), OK))
+			printf("%s\n", why.text);
+		struct store *store = NULL;
+		CHECK_INT(store_sqlite_open(to.path, &store, &why), OK);
+		to.store = store;
+		struct loaded_key key = load_key(&to);
+		CHECK_INT(key.found, has_key);
+		CHECK_INT(key.bytes[0], has_key ? 2 : 0);
+		fixture_close(&to);
+	}
+	CHECK_INT(load_key(&from).bytes[0], 1);
+	fixture_close(&from);
 }

@@ -101,12 +101,13 @@ static void add_reports(struct api_call *call, struct api *api, const char *runs
 	buf_addc(out, ']');
 }
 
-/* Adds the answer of an agent: the output of the last attempt, once the run has finished. */
-static void add_answer(struct api_call *call, const char *runs, const struct run_row *r)
+/* Adds the answer of an agent: the output of the last attempt, once the run has finished. The version before
+ * left it in a file only. */
+static void add_answer(struct api_call *call, const char *runs, const struct run_row *r, struct str result)
 {
-	struct str text = { 0 };
+	struct str text = result;
 	struct why why;
-	if (r->state != RUN_FINISHED ||
+	if (!result.n && r->state == RUN_FINISHED &&
 	    runfile_tail(runs, r->run, r->attempt, "out", ANSWER_BYTES_MAX, call->arena, &text, &why))
 		text = (struct str){ 0 };
 	json_add_str(&call->answer, "answer", text);
@@ -153,13 +154,13 @@ static void add_attempts(struct api_call *call, const char *runs, const struct r
 	buf_addc(out, ']');
 }
 
-/* Adds what is on disk: attempts, answer, reports, check and log. */
-static void add_files(struct api_call *call, struct api *api, const struct run_row *r)
+/* Adds the answer, and what is on disk: attempts, reports, check and log. */
+static void add_files(struct api_call *call, struct api *api, const struct run_row *r, struct str result)
 {
 	const char *runs = daemon_runs_dir(api_daemon(api));
 	struct buf *out = &call->answer;
 	struct runfile last = { 0 };
-	add_answer(call, runs, r);
+	add_answer(call, runs, r, result);
 	add_attempts(call, runs, r, &last);
 	/* While a run is claimed, `ended` in its record is the end of the attempt before this one. */
 	struct wall ended = { r->state == RUN_CLAIMED ? 0 : r->ended.us };
@@ -190,12 +191,14 @@ enum err handle_get_run(struct api_call *call, struct api *api)
 			       (unsigned long long)number);
 	if (!e)
 		e = read_sched(api_reader(api), r.sid, call->arena, &s, call->why);
-	struct str detail = { 0 }, origin = { 0 };
+	struct str detail = { 0 }, origin = { 0 }, result = { 0 };
 	if (!e)
 		e = api_run_detail(call, api, &r, &detail);
 	if (!e)
 		e = read_run_text(api_reader(api), r.run, RUN_TEXT_PROVENANCE, call->arena, &origin,
 				  call->why);
+	if (!e)
+		e = read_run_text(api_reader(api), r.run, RUN_TEXT_RESULT, call->arena, &result, call->why);
 	if (e)
 		return e;
 	const char *reason = r.reason ? reason_text(reason_words[r.reason]) : NULL;
@@ -211,7 +214,7 @@ enum err handle_get_run(struct api_call *call, struct api *api)
 	json_add_str(out, "detail", detail);
 	buf_add(out, STR(",\"origin\":"));
 	buf_add(out, origin.n ? origin : STR("null"));
-	add_files(call, api, &r);
+	add_files(call, api, &r, result);
 	e = messages_write_run(call, api, r.run);
 	buf_addc(out, '}');
 	return e;

@@ -30,6 +30,10 @@ static enum err read_previous(const struct context_source *source, struct arena 
 	if (!source->read->has_previous)
 		return OK;
 	const struct run_row *previous = s->previous = &source->read->previous;
+	s->result = source->read->result;
+	if (s->result.n)
+		return OK;
+	/* It has none, or the version before has recorded it, which left results in their files. */
 	enum err e = runfile_tail(source->runs, previous->run, previous->attempt, "out", ANSWER_BYTES_MAX, a,
 				  &s->result, why);
 	return e == E_IO ? OK : e; /* the run does not fail because a result cannot be read */

@@ -171,15 +171,24 @@ struct file_pass {
 	unsigned removed; /* number of files removed since the last pause */
 };
 
-/* Files of a run that has not ended stay, because they show whether it is alive. The result of a schedule's
- * latest run stays, because the next run gets it. */
+/* Whether the store has the result of a run. */
+static bool has_result(const struct file_pass *p, uint64_t run)
+{
+	_cleanup_(arena_free) struct arena a = { 0 };
+	struct str text = { 0 };
+	struct why why;
+	return read_run_text(p->r->reader, run, RUN_TEXT_RESULT, &a, &text, &why) == OK && text.n;
+}
+
+/* Files of a run that has not ended stay, because they show whether it is alive. The next run of a schedule
+ * gets the result of the latest one, which the version before left in its file only: then that stays. */
 static bool may_remove(const struct file_pass *p, const struct run_files *f, bool *keep_result)
 {
 	struct old_run run;
 	struct why why;
 	if (read_old_run(p->r->reader, f->run, &run, &why))
 		return false;
-	*keep_result = run.known && run.latest;
+	*keep_result = run.known && run.latest && !has_result(p, f->run);
 	if (run.known)
 		return run.over && (p->by_size || (run.at.us <= p->by.us && !run.latest));
 	return (p->by_size || f->touched <= p->by.us) &&

@@ -12,8 +12,46 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Raises both numbers to those of the database that will be replaced, if it can be read. */
-static void read_replaced(const char *database, int64_t *generation, uint64_t *run)
+/* The key of run tokens, which stays in its data directory: the tokens of live runs there stay valid, and
+ * those that can be computed from a backup are worth nothing in another directory. */
+struct token_key_row {
+	bool found;
+	uint8_t bytes[STORE_KEY_BYTES];
+};
+
+/* Finds none in a database of a version that kept the key in a file. */
+static void read_key(sqlite3 *db, struct token_key_row *ret)
+{
+	sqlite3_stmt *s = NULL;
+	if (sqlite3_prepare_v2(db, "SELECT value FROM secret WHERE name = 'run_tokens'", -1, &s, NULL) ==
+		    SQLITE_OK &&
+	    sqlite3_step(s) == SQLITE_ROW && sqlite3_column_bytes(s, 0) == STORE_KEY_BYTES) {
+		memcpy(ret->bytes, sqlite3_column_blob(s, 0), STORE_KEY_BYTES);
+		ret->found = true;
+	}
+	sqlite3_finalize(s);
+}
+
+/* Inside the caller's transaction. */
+static int replace_key(sqlite3 *db, const struct token_key_row *key)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_exec(db, "DELETE FROM secret WHERE name = 'run_tokens'", NULL, NULL, NULL);
+	if (rc != SQLITE_OK || !key->found)
+		return rc;
+	rc = sqlite3_prepare_v2(db, "INSERT INTO secret (name, value) VALUES ('run_tokens', ?1)", -1, &s,
+				NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_bind_blob(s, 1, key->bytes, STORE_KEY_BYTES, SQLITE_STATIC);
+	if (rc == SQLITE_OK)
+		sqlite3_step(s); /* sqlite3_finalize returns its error */
+	int end = sqlite3_finalize(s);
+	return rc != SQLITE_OK ? rc : end;
+}
+
+/* Raises both numbers to those of the database that will be replaced, and reads its key, if it can be read.
+ */
+static void read_replaced(const char *database, int64_t *generation, uint64_t *run, struct token_key_row *key)
 {
 	sqlite3 *db = NULL;
 	struct why why;
@@ -24,6 +62,7 @@ static void read_replaced(const char *database, int64_t *generation, uint64_t *r
 		*generation = here;
 	if (meta_last_run(db, &last) == SQLITE_OK && last > 0 && (uint64_t)last > *run)
 		*run = (uint64_t)last;
+	read_key(db, key);
 	sqlite3_close(db);
 }
 
@@ -31,6 +70,7 @@ static void read_replaced(const char *database, int64_t *generation, uint64_t *r
 static enum err prepare_copy(const struct restore_request *q, const char *part, struct why *why)
 {
 	struct restore_request with = *q;
+	struct token_key_row key = { 0 };
 	sqlite3 *db = NULL;
 	int64_t generation = generation_read(q->generation), own = 0;
 	enum err e = db_open(part, SQLITE_OPEN_READWRITE, &db, why);
@@ -44,12 +84,14 @@ static enum err prepare_copy(const struct restore_request *q, const char *part, 
 		sqlite3_close(db);
 		return e;
 	}
-	read_replaced(q->database, &generation, &with.last_run);
+	read_replaced(q->database, &generation, &with.last_run, &key);
 	int rc = meta_get(db, "generation", &own);
 	if (rc == SQLITE_OK)
 		rc = sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
 	if (rc == SQLITE_OK)
 		rc = restore_mark(db, &with, (own > generation ? own : generation) + 1);
+	if (rc == SQLITE_OK)
+		rc = replace_key(db, &key);
 	if (rc == SQLITE_OK)
 		rc = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
 	if (rc != SQLITE_OK)

@@ -17,7 +17,8 @@ struct restore_request {
 	struct wall now;
 };
 
-/* Replaces the database by a copy of the backup `file`. No process may use the database. `aside` gets the new
+/* Replaces the database by a copy of the backup `file`, but for the key of run tokens: that of the replaced
+ * database stays, and without one the copy has none. No process may use the database. `aside` gets the new
  * name of the old database; empty: there was none. E_INPUT: the file is no backup of rota, damaged, or of a
  * newer rota; then nothing was changed. */
 must_check enum err restore_backup(const struct restore_request *q, const char *file, char *aside,

@@ -489,7 +489,7 @@ static unsigned ask_attempt(struct scene *s, const struct question *q, struct bu
 	if (!answered(s, read_attempt(s->r, &r, &s->a, &x, &s->why), out))
 		return 0;
 	NUMBERS(out, x.has_previous, x.agents, x.has_notes, x.user.rev, x.state.rev);
-	TEXTS(out, x.document, x.user.text, x.state.text);
+	TEXTS(out, x.document, x.user.text, x.state.text, x.result);
 	add_run(out, &x.run);
 	if (x.has_previous)
 		add_run(out, &x.previous);
@@ -565,7 +565,7 @@ static const struct {
 	{ "ranges", ask_ranges, 40 },
 	{ "avoided", ask_avoided, 5 },
 	{ "why", ask_why, 60 },
-	{ "problem", ask_problem, 5 },
+	{ "problem", ask_problem, 20 },
 	{ "problems", ask_problems, 5 },
 	{ "holds", ask_holds, 2 },
 	{ "news", ask_news, 5 },

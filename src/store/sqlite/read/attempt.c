@@ -30,6 +30,8 @@ static int find_attempt(struct sqlite_reader *r, const struct attempt_request *q
 	if (rc != SQLITE_ROW)
 		return rc;
 	rc = query_previous_run(r, &ret->run, &ret->has_previous, &ret->previous);
+	if (rc == SQLITE_OK && ret->has_previous)
+		rc = db_looked(query_run_text(r, ret->previous.run, RUN_TEXT_RESULT, a, &ret->result));
 	if (rc == SQLITE_OK)
 		rc = db_looked(query_state(r, STR(""), a, &ret->user));
 	return rc == SQLITE_OK ? find_agent(r, q, a, ret) : rc;

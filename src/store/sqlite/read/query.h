@@ -122,6 +122,9 @@ must_check int query_run(struct sqlite_reader *r, uint64_t run, struct run_row *
 /* The latest run of the same schedule before this one that has finished. */
 must_check int query_previous_run(struct sqlite_reader *r, const struct run_row *run, bool *found,
 				  struct run_row *ret);
+/* The text of this kind about a run; p NULL: there is none. */
+must_check int query_run_text(struct sqlite_reader *r, uint64_t run, enum run_text_kind kind, struct arena *a,
+			      struct str *ret);
 must_check int query_document(struct sqlite_reader *r, uint64_t sid, uint32_t rev, struct arena *a,
 			      struct str *ret);
 must_check int query_state(struct sqlite_reader *r, struct str key, struct arena *a, struct state_row *ret);

@@ -39,6 +39,14 @@ enum err sqlite_read_run(struct reader *reader, uint64_t run, struct run_row *re
 	return e;
 }
 
+int query_run_text(struct sqlite_reader *r, uint64_t run, enum run_text_kind kind, struct arena *a,
+		   struct str *ret)
+{
+	sqlite3_stmt *s = r->stmt[READ_RUN_TEXT];
+	DB_BIND(s, (int64_t)run, kind);
+	return query_first_text(s, a, ret);
+}
+
 enum err sqlite_read_run_text(struct reader *reader, uint64_t run, enum run_text_kind kind, struct arena *a,
 			      struct str *ret, struct why *why)
 {

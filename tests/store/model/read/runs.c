@@ -182,6 +182,8 @@ enum err model_read_attempt(struct reader *r, const struct attempt_request *q, s
 	found.has_previous = previous.n > 0;
 	if (previous.n)
 		found.previous = previous.item[0];
+	if (!e && previous.n)
+		e = model_read_run_text(r, found.previous.run, RUN_TEXT_RESULT, a, &found.result, why);
 	for (unsigned i = 0; i < m->agents; i++)
 		found.agents += m->agent[i].row.text.p && found.agents < 2;
 	if (!e)
