@@ -155,6 +155,16 @@ def trouble_text(rig):
     return get_retrying(rig, "/status")["trouble"] or ""
 
 
+def reported_trouble(rig):
+    """The trouble as /status reports it, or its error: what the answer needs may be what fails."""
+    try:
+        return rig.ask("GET", "/status")["trouble"] or ""
+    except Refused as e:
+        return str(e)
+    except NoAnswer:
+        return ""
+
+
 def mark_schedule(rig, id, expression="* * * * * *", **more):
     """A schedule whose runs append marks to a file outside of the data directory."""
     line = f'echo "$ROTA_SCHEDULE_ID $ROTA_RUN_ID.$ROTA_ATTEMPT $ROTA_NOMINAL_TIME" >>{rig.dir}/marks'
@@ -582,10 +592,7 @@ def damaged_while_running():
                 rig.ask("POST", "/schedules/s0/pause", {}, timeout=5)
             except (Refused, NoAnswer):
                 pass
-            try:
-                return trouble_text(rig)
-            except Refused as e:
-                return str(e)
+            return reported_trouble(rig)
         check(wait_until(40, lambda: "malformed" in reported() or "not a database" in reported(), 0.2),
               "the trouble is reported", reported())
         check_doctor(rig, "store", "rota restore")
@@ -697,7 +704,7 @@ def few_processes():
 @part
 def little_memory():
     """Without free memory, requests are refused with the cause. The daemon goes on when memory is free, or ends with a
-    message if that takes too long; the next daemon continues all work."""
+    message if its own memory is short for too long; the next daemon continues all work."""
     if SANITIZED:
         print("little_memory: skipped with sanitizers, whose own memory cannot be limited")
         return
@@ -722,10 +729,14 @@ def little_memory():
         check(wait_until(60, lambda: not trouble_text(rig)), "the trouble ends", trouble_text(rig))
         check_more_marks(rig)
         squeeze()
-        # Either large requests are refused and the daemon continues, or it ends.
+        # Either large requests are refused and the daemon continues, or it ends, or the store lacks memory: then the store
+        # waits, as on a full disk.
         before = len(marks(rig))
-        ended = wait_until(60, lambda: rig.daemon.poll() is not None or len(marks(rig)) > before + 3)
-        check(ended, "schedules go on, or the daemon ends", rig.log_text()[-500:])
+        if not wait_until(40, lambda: rig.daemon.poll() is not None or len(marks(rig)) > before + 3):
+            check(wait_until(20, lambda: "memory" in reported_trouble(rig)), "schedules go on, the daemon ends, or says why it waits",
+                  (reported_trouble(rig), rig.log_text()[-500:]))
+            set_rlimit(rig.daemon.pid, resource.RLIMIT_AS, resource.RLIM_INFINITY)
+            check_more_marks(rig)
         code = rig.reap() if rig.daemon.poll() is not None else rig.kill()
         check(code == -9 or (code == 1 and "rota: out of memory" in rig.log_text()), "it says why it ends",
               (code, rig.log_text()[-500:]))
