@@ -429,10 +429,10 @@ void json_write_str(struct buf *out, struct str s)
 			buf_add(out, (struct str){ (char[]){ '\\', (char)c }, 2 });
 		} else if (c == '\n') {
 			buf_add(out, STR("\\n"));
-		} else if (c < 32 || c == 127) {
+		} else if (c && (c < 32 || c == 127)) {
 			buf_add(out,
 				(struct str){ (char[]){ '\\', 'u', '0', '0', hex[c >> 4], hex[c & 15] }, 6 });
-		} else if (!length) {
+		} else if (!length || !c) { /* not UTF-8, or U+0000, which json_read refuses */
 			buf_add(out, STR("\xEF\xBF\xBD"));
 		} else {
 			buf_add(out, str_sub(s, 0, length));

@@ -11,7 +11,8 @@ must_check enum err json_read(struct str text, struct arena *a, struct val *ret,
 /* The part of `text` that the value `v` was read from. */
 struct str json_source(struct str text, const struct val *v);
 
-/* Appends a string with its quotes. Invalid UTF-8 becomes U+FFFD, so that the output is always valid JSON. */
+/* Appends a string with its quotes. Invalid UTF-8 and U+0000 become U+FFFD, so that the output is
+ * always valid JSON that json_read accepts. */
 void json_write_str(struct buf *out, struct str s);
 /* Appends ,"name":"…"; null if s.p is NULL. */
 void json_add_str(struct buf *out, const char *name, struct str s);

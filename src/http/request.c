@@ -94,6 +94,64 @@ static bool is_body_short(struct MHD_Connection *mhd)
 	       str_number(str_of(length), UINT64_MAX, &n) && n <= HTTP_DISCARD_BYTES_MAX;
 }
 
+struct header_check {
+	struct MHD_Connection *mhd;
+	const char *name; /* of the header that was checked last */
+	bool malformed, twice;
+};
+
+/* Whether c may be in the name of a header (RFC 9110, token). */
+static bool is_name_char(char c)
+{
+	return is_alpha(c) || is_digit(c) || (c && strchr("!#$%&'*+-.^_`|~", c));
+}
+
+/* Two readers could disagree about which of two values counts. Accept and Cookie are lists. */
+static bool may_be_repeated(const char *name)
+{
+	static const char *const single[] = { "Content-Length", "Transfer-Encoding" };
+	for (unsigned i = 0; i < ARRAY_LEN(single); i++)
+		if (!strcasecmp(name, single[i]))
+			return false;
+	for (unsigned i = 0; i < HTTP_HEADERS; i++)
+		if (i != HTTP_ACCEPT && i != HTTP_COOKIE && !strcasecmp(name, header_names[i]))
+			return false;
+	return true;
+}
+
+/* MHD calls this function for each header, and stops when it returns MHD_NO. */
+static enum MHD_Result check_header(void *cls, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	struct header_check *check = cls;
+	(void)kind;
+	size_t n = 0;
+	while (is_name_char(name[n]))
+		n++;
+	check->name = name;
+	check->malformed = !n || name[n];
+	/* The first header with a name is the one that a search by the name finds. */
+	check->twice = !may_be_repeated(name) &&
+		       MHD_lookup_connection_value(check->mhd, MHD_HEADER_KIND, name) != value;
+	return check->malformed || check->twice ? MHD_NO : MHD_YES;
+}
+
+/* Refuses headers by which this server and a proxy could disagree about the request or about where its body
+ * ends. The connection is closed, because what follows may be such a body. */
+static void check_headers(struct server_request *r, struct MHD_Connection *mhd)
+{
+	struct header_check check = { .mhd = mhd };
+	MHD_get_connection_values(mhd, MHD_HEADER_KIND, check_header, &check);
+	if (!check.malformed && !check.twice)
+		return;
+	if (!http_header_add(&r->pub, "Connection", "close"))
+		request_refuse(r, 0, E_NOMEM, "out of memory");
+	else if (check.malformed)
+		request_refuse(r, 400, E_INPUT, "'%.*s' is not the name of a header",
+			       STR_SHORT(str_of(check.name)));
+	else
+		request_refuse(r, 400, E_INPUT, "the header %s is given twice", check.name);
+}
+
 /* Checks the request line and the headers, before the body is read. */
 static void check_head(struct server_request *r, struct MHD_Connection *mhd, const char *method,
 		       const char *version)
@@ -120,6 +178,9 @@ static void check_head(struct server_request *r, struct MHD_Connection *mhd, con
 		request_refuse(r, 400, E_INPUT, "the Host header is missing");
 		return;
 	}
+	check_headers(r, mhd);
+	if (r->response || r->conn->phase == PH_CUT)
+		return;
 	enum err e = url_parse(str_of(r->target), &r->pub.arena, &r->pub.url, &why);
 	if (!e && !copy_headers(r, mhd))
 		e = why_set(&why, E_NOMEM, WHY_NOWHERE, "out of memory");

@@ -7,6 +7,7 @@ usage: arguments.py ROTA
 import json
 import os
 import re
+import socket
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
@@ -103,4 +104,27 @@ def status_of(rig, method, path, text):
         c.close()
 
 
-sys.exit(run_parts([every_operation, the_cases], sys.argv[2:], 2))
+def hidden_requests():
+    """A request in what is a body for one reader and not for another, as behind a proxy: it is not carried out."""
+    hidden = b"DELETE /api/v1/schedules/a HTTP/1.1\r\nHost: x\r\n\r\n"
+    with Rig(ROTA) as rig:
+        rig.start()
+        rig.add(document("a"))
+        for fields in (f"Content-Length: 0\r\nContent-Length: {len(hidden)}", f"Content-Length : {len(hidden)}",
+                       "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity", "Content-Length: 0\r\nHost: y"):
+            with socket.socket(socket.AF_UNIX) as s:
+                s.settimeout(30)
+                s.connect(rig.socket)
+                s.sendall(f"POST /api/v1/schedules/a/pause HTTP/1.1\r\nHost: x\r\n{fields}\r\n\r\n".encode())
+                answer = s.recv(4096)
+                try:
+                    s.sendall((b"0\r\n\r\n" if b"chunked" in fields.encode() else b"") + hidden)
+                    while more := s.recv(4096):
+                        answer += more
+                except OSError:
+                    pass  # the daemon has closed the connection
+            check(answer.count(b"HTTP/1.1 ") == 1 and answer.startswith(b"HTTP/1.1 400"), f"{fields!r}: refused", answer)
+            check(rig.schedules() == ["a"], f"{fields!r}: the hidden request is not carried out")
+
+
+sys.exit(run_parts([hidden_requests, every_operation, the_cases], sys.argv[2:], 2))

@@ -68,6 +68,20 @@ def verbs():
             harmless(rig, *argv, *(at if argv[0] in ("show", "rm", "run", "why", "ls", "runs") else ()))
 
 
+def zero_bytes():
+    """A program that prints bytes of zero, which JSON strings may not have: its output and its answer can be shown."""
+    with Rig(ROTA) as rig:
+        rig.start()
+        rig.add({"id": "a", "expression": "0 0 1 1 *", "action": {"type": "command", "command": ["printf", "x\\0y\\n"]}})
+        rig.ask("POST", "/schedules/a/run", {})
+        check(wait_until(30, lambda: [r for r in rig.runs("a") if r["state"] == "finished"]), "it ran")
+        for argv in (("logs", "a"), ("logs", "a", "--json"), ("show", "r1")):
+            r = harmless(rig, *argv, "--socket", rig.socket)
+            check(r.returncode == 0, f"{argv} shows it", r)
+        r = harmless(rig, "logs", "a", "--socket", rig.socket)
+        check("x\ufffdy" in r.stdout, "the byte is replaced", r)
+
+
 def files():
     """Names of files: on the command line, and in a directory that the daemon serves."""
     with Rig(ROTA) as rig:
@@ -101,4 +115,4 @@ def paths():
         harmless(rig, "doctor", "--data", rig.data, "--socket", rig.socket)
 
 
-sys.exit(run_parts([verbs, files, paths], sys.argv[2:], 3))
+sys.exit(run_parts([verbs, zero_bytes, files, paths], sys.argv[2:], 3))
