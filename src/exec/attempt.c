@@ -122,6 +122,9 @@ static void file_ended(struct runner *r, struct attempt *a, const struct runfile
 	runfile_outcome(f, &report);
 	report.run = a->run;
 	report.attempt = a->attempt;
+	/* A run can write its own run file: retries and followers do not wait for an end in the future. */
+	if (report.ended.us <= 0 || report.ended.us > clock_wall().us)
+		report.ended = clock_wall();
 	if (check_is_stale(a)) {
 		check_restart(r, a);
 	} else if (f->cause == CAUSE_LOST) {

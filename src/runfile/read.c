@@ -2,6 +2,7 @@
  * attempt, and creates one that prevents an attempt. */
 #include "runfile/read.h"
 #include "core/model.h"
+#include "core/when/civil.h"
 #include "runfile/create.h"
 #include "runfile/sections.h"
 #include "sys/clock.h"
@@ -20,9 +21,15 @@ struct section_key {
 	enum { NUMBER, SIGNED, TEXT, WORD } type;
 	size_t at, room;
 	word_fn *words;
+	int64_t least, most; /* of a number that others compute with; both 0: any number */
 };
 
 #define FIELD(type, name) type, offsetof(struct runfile, name), sizeof(((struct runfile *)0)->name)
+
+/* A run can write its own run file: numbers that no shim writes count as none. */
+#define ANY_TIME   NULL, 0, SECONDS_MAX *USEC
+#define ANY_SIGNAL NULL, 0, 127 /* 7 bits of a wait status */
+#define ANY_STATUS NULL, INT32_MIN, INT32_MAX
 
 static const struct section_key start_keys[] = {
 	{ "rota-run", FIELD(NUMBER, version), NULL },
@@ -34,7 +41,7 @@ static const struct section_key start_keys[] = {
 	{ "session", FIELD(SIGNED, session), NULL },
 	{ "agent", FIELD(SIGNED, agent), NULL },
 	{ "agent_start", FIELD(NUMBER, agent_start), NULL },
-	{ "born", FIELD(SIGNED, started), NULL },
+	{ "born", FIELD(SIGNED, started), ANY_TIME },
 	{ "mark", FIELD(TEXT, mark), NULL },
 	{ "secrets", FIELD(NUMBER, secrets), NULL },
 	{ "cgroup", FIELD(TEXT, cgroup), NULL },
@@ -45,10 +52,10 @@ static const struct section_key exit_keys[] = {
 	{ "exit", FIELD(NUMBER, exit_version), NULL },
 	{ "cause", FIELD(WORD, cause), run_cause_word },
 	{ "reason", FIELD(SIGNED, reason), NULL },
-	{ "status", FIELD(SIGNED, status), NULL },
-	{ "signal", FIELD(SIGNED, signal), NULL },
-	{ "ended", FIELD(SIGNED, ended), NULL },
-	{ "lasted", FIELD(SIGNED, lasted), NULL },
+	{ "status", FIELD(SIGNED, status), ANY_STATUS },
+	{ "signal", FIELD(SIGNED, signal), ANY_SIGNAL },
+	{ "ended", FIELD(SIGNED, ended), ANY_TIME },
+	{ "lasted", FIELD(SIGNED, lasted), ANY_TIME },
 	{ "output", FIELD(NUMBER, output), NULL },
 	{ "left_out", FIELD(NUMBER, left_out), NULL },
 	{ "log", FIELD(WORD, log), run_log_word },
@@ -72,9 +79,11 @@ static void read_value(const struct section_key *k, struct str s, void *to)
 	switch (k->type) {
 	case NUMBER:
 	case SIGNED:
-		if (!str_number(str_from(s, minus), minus ? INT64_MAX : UINT64_MAX, &n))
+		if (!str_number(str_from(s, minus), k->type == SIGNED ? INT64_MAX : UINT64_MAX, &n))
 			return;
 		n = minus ? -n : n;
+		if ((k->least || k->most) && ((int64_t)n < k->least || (int64_t)n > k->most))
+			return;
 		memcpy(to, &n, sizeof n);
 		return;
 	case TEXT:

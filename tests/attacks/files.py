@@ -66,6 +66,52 @@ def run_replaces_its_run_file():
         check(run and run["outcome"] == "done", "other schedules go on", run)
 
 
+# Within a run: writes an exit section into its own run file, and kills its shim.
+FORGE = """
+import glob, os, signal, sys
+path = glob.glob(sys.argv[1] + "/runs/*/" + os.environ["ROTA_RUN_ID"] + ".1.run")[0]
+with open(path, "r+b") as f:
+    block = f.read()
+    shim = next(int(line[4:]) for line in block.split(b"\\n") if line.startswith(b"pid "))
+    text = "".join(line + "\\n" for line in sys.argv[2:]).encode()
+    h = 0xcbf29ce484222325
+    for byte in text:
+        h = (h ^ byte) * 0x100000001b3 % (1 << 64)
+    text += b"sum %016x\\n" % h
+    f.seek(len(block) // 2)
+    f.write(text.ljust(len(block) // 2, b"\\0"))
+if shim == os.getppid():
+    os.kill(shim, signal.SIGKILL)
+"""
+
+
+def run_forges_its_exit():
+    """Numbers that no shim writes: a sum with the largest signal overflows; the store refuses to read a row with such an
+    end, and with it every list of runs."""
+    most = (1 << 63) - 1
+    forged = {"signal": most, "negative": -most, "ended": most, "past": -most, "late": 253402300799 * 10**6, "lasted": most,
+              "status": most, "unsigned": 2 * most}
+    key = {"negative": "signal", "past": "ended", "late": "ended", "unsigned": "status"}
+    with Rig(ROTA) as rig:
+        rig.start()
+        script = os.path.join(rig.dir, "forge.py")
+        with open(script, "w", encoding="utf-8") as f:
+            f.write(FORGE)
+        for name, value in forged.items():
+            lines = {"exit": 1, "cause": "exit", "status": 3, "signal": 0, "ended": 1795012515107667, "lasted": 1}
+            lines[key.get(name, name)] = value
+            rig.add({"id": name, "expression": "0 0 1 1 *", "retry": {"max_attempts": 1, "initial_delay": "1s"},
+                     "action": {"type": "command", "command": [
+                         sys.executable, script, rig.data, *(f"{k} {v}" for k, v in lines.items())]}})
+            rig.ask("POST", f"/schedules/{name}/run", {})
+        for name in forged:
+            run = finished(rig, name)
+            check(run and run["outcome"] in ("done", "failed") and 0 <= run["exit_code"] <= 255, f"{name}: its run is over", run)
+            check(run and run["ended_at"] < "3", f"{name}: it has ended by now", run)
+            check(run and rig.cli("show", run["id"]).returncode == 0, f"{name}: the run can be shown")
+        check(rig.stop() == 0 and rig.start() and len(rig.runs()) == len(forged), "the daemon starts again with these runs")
+
+
 def log_is_replaced():
     """The HTTP thread reads the log when somebody asks for it."""
     for how in ("pipe", "link", "directory"):
@@ -196,5 +242,5 @@ def sigterm_ends_whatever_hangs():
             rig.close()
 
 
-sys.exit(run_parts([run_replaces_its_run_file, log_is_replaced, files_of_the_daemon_are_replaced, directory_of_others,
-                    modes_and_umask, sigterm_ends_whatever_hangs], sys.argv[3:], 4))
+sys.exit(run_parts([run_replaces_its_run_file, run_forges_its_exit, log_is_replaced, files_of_the_daemon_are_replaced,
+                    directory_of_others, modes_and_umask, sigterm_ends_whatever_hangs], sys.argv[3:], 4))
