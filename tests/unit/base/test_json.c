@@ -177,8 +177,8 @@ TEST(written_strings_are_escaped)
 {
 	struct buf out = { 0 };
 	json_write_str(&out, STR("a\"b\\c\n\t\x1b\x7f\xC3\xA9\0\xFF\xE2\x82"));
-	CHECK_STR(out.p,
-		  "\"a\\\"b\\\\c\\n\\u0009\\u001b\\u007f\xC3\xA9\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"");
+	CHECK_STR(out.p, "\"a\\\"b\\\\c\\n\\u0009\\u001b\\u007f\xC3\xA9\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"
+			 "\xEF\xBF\xBD\"");
 	struct val v;
 	CHECK_INT(parse_json(out.p, &v), OK);
 	buf_free(&out);
