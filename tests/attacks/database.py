@@ -171,6 +171,17 @@ def numbers(part, parts):
                 rig.reap()
 
 
+def not_files():
+    """Things that are no backup file: a pipe, for whose writer restore would wait, a directory, a device."""
+    with Rig(ROTA) as rig:
+        pipe = os.path.join(rig.dir, "pipe")
+        os.mkfifo(pipe)
+        for path in (pipe, rig.dir, "/dev/zero"):
+            r = subprocess.run([ROTA, "restore", path, "--data", rig.data], capture_output=True, text=True, timeout=60, env=rig.env,
+                               check=False)
+            check(r.returncode == 2 and "is not a regular file" in r.stderr, f"restore {path}", r)
+
+
 def numbers_0():
     numbers(0, 3)
 
@@ -183,4 +194,4 @@ def numbers_2():
     numbers(2, 3)
 
 
-sys.exit(run_parts([schema, rows, numbers_0, numbers_1, numbers_2], sys.argv[2:], 4))
+sys.exit(run_parts([schema, rows, not_files, numbers_0, numbers_1, numbers_2], sys.argv[2:], 4))

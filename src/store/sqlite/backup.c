@@ -11,9 +11,12 @@
 enum err backup_open_source(const char *path, bool own, sqlite3 **ret, struct why *why)
 {
 	sqlite3 *db = NULL;
+	struct stat st;
 	int64_t version = 0;
-	if (access(path, F_OK) < 0)
+	if (stat(path, &st) < 0)
 		return why_set(why, E_NOTFOUND, WHY_NOWHERE, "there is no file %s", path);
+	if (!S_ISREG(st.st_mode)) /* SQLite would wait for the writer of a pipe */
+		return why_set(why, E_INPUT, WHY_NOWHERE, "%s is not a regular file", path);
 	enum err e = own ? db_open(path, SQLITE_OPEN_READWRITE, &db, why) : db_open_foreign(path, &db, why);
 	if (!e)
 		e = migration_check(db, why);
