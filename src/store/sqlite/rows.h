@@ -31,7 +31,8 @@ struct sched_record {
 	"CASE WHEN o.state = 3 AND o.\"end\" = (SELECT max(l.\"end\") FROM run l INDEXED BY run_end"         \
 	" WHERE l.sid = o.sid AND l.state = 3)"                                                              \
 	" THEN CASE WHEN EXISTS (SELECT 1 FROM schedule s WHERE s.sid = o.sid AND s.dropped IS NULL) THEN 1" \
-	" ELSE EXISTS (SELECT 1 FROM run p INDEXED BY run_open WHERE p.sid = o.sid AND p.state < 3) END"     \
+	" ELSE EXISTS (SELECT 1 FROM run p WHERE p.sid = o.sid AND p.kind <> 4 AND p.state < 3)"             \
+	" OR EXISTS (SELECT 1 FROM run p WHERE p.sid = o.sid AND p.kind = 4 AND p.state < 3) END"            \
 	" ELSE 0 END"
 enum { SCHED_PARAMS = 19, RUN_PARAMS = 24, MEMORY_PARAMS = 6 };
 
