@@ -68,8 +68,6 @@ TEST(no_statement_scans_a_table)
 			test_case("%s: %s", sqlite3_sql(set.stmt[i]), step);
 			CHECK(strncmp(step, "SCAN ", 5) != 0 ||
 			      !strcmp(step, "SCAN g") /* a few pruned schedules */ ||
-			      /* runs that are not over, only for the last end of a removed schedule */
-			      !strcmp(step, "SCAN p USING INDEX run_open") ||
 			      !strcmp(step, "SCAN part") /* at most STORE_PARTS_MAX, seldom */);
 		}
 		sqlite3_finalize(plan);
