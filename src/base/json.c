@@ -409,7 +409,8 @@ void json_write(struct buf *out, const struct val *v)
 	}
 }
 
-void json_write_str(struct buf *out, struct str s)
+/* `zero`: what U+0000 becomes. */
+static void write_string(struct buf *out, struct str s, struct str zero)
 {
 	static const char hex[] = "0123456789abcdef";
 	buf_addc(out, '"');
@@ -429,10 +430,12 @@ void json_write_str(struct buf *out, struct str s)
 			buf_add(out, (struct str){ (char[]){ '\\', (char)c }, 2 });
 		} else if (c == '\n') {
 			buf_add(out, STR("\\n"));
-		} else if (c && (c < 32 || c == 127)) {
+		} else if (!c) {
+			buf_add(out, zero);
+		} else if (c < 32 || c == 127) {
 			buf_add(out,
 				(struct str){ (char[]){ '\\', 'u', '0', '0', hex[c >> 4], hex[c & 15] }, 6 });
-		} else if (!length || !c) { /* not UTF-8, or U+0000, which json_read refuses */
+		} else if (!length) {
 			buf_add(out, STR("\xEF\xBF\xBD"));
 		} else {
 			buf_add(out, str_sub(s, 0, length));
@@ -440,6 +443,16 @@ void json_write_str(struct buf *out, struct str s)
 		s = str_from(s, length ? length : 1);
 	}
 	buf_addc(out, '"');
+}
+
+void json_write_str(struct buf *out, struct str s)
+{
+	write_string(out, s, STR("\xEF\xBF\xBD"));
+}
+
+void json_write_exact(struct buf *out, struct str s)
+{
+	write_string(out, s, STR("\\u0000"));
 }
 
 void json_add_str(struct buf *out, const char *name, struct str s)

@@ -14,6 +14,8 @@ struct str json_source(struct str text, const struct val *v);
 /* Appends a string with its quotes. Invalid UTF-8 and U+0000 become U+FFFD, so that the output is
  * always valid JSON that json_read accepts. */
 void json_write_str(struct buf *out, struct str s);
+/* The same, but keeps U+0000, which json_read refuses: for values that other programs read. */
+void json_write_exact(struct buf *out, struct str s);
 /* Appends ,"name":"…"; null if s.p is NULL. */
 void json_add_str(struct buf *out, const char *name, struct str s);
 /* Appends ,"name":["a","b"] for "a, b". */

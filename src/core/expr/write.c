@@ -107,7 +107,7 @@ static enum err write_map(const struct expr_value *v, const struct zone *zone, s
 	enum err e = OK;
 	for (unsigned i = 0; !e && i < v->n; i++) {
 		buf_add(out, i ? STR(",") : STR(""));
-		json_write_str(out, row[i].key);
+		json_write_exact(out, row[i].key);
 		buf_addc(out, ':');
 		e = write_json(row[i].value, zone, a, out, why);
 	}
@@ -134,7 +134,7 @@ static enum err write_json(const struct expr_value *v, const struct zone *zone, 
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	if (v->kind == EXPR_STRING) {
-		json_write_str(out, v->str);
+		json_write_exact(out, v->str);
 		return OK;
 	}
 	if (add_as_string(v, zone, &text)) {

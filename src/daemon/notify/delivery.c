@@ -225,14 +225,17 @@ static struct delivery_attempt attempt_of(bool request, int code, int64_t retry_
 					  retry_after };
 }
 
-/* The line that rota-out itself printed. It follows the response body, which may end in the middle of a
- * line. */
+/* The line that rota-out itself printed. The response body is before it, and may end in the middle of a line;
+ * the last bytes of the body may come after it, because the shim keeps them until it knows that no secret
+ * begins there. */
 static struct str rota_out_line(struct str text)
 {
 	static const char name[] = "rota-out: ";
-	for (const char *at; (at = memmem(text.p, text.n, name, sizeof name - 1));)
+	bool found = false;
+	for (const char *at; (at = memmem(text.p, text.n, name, sizeof name - 1)); found = true)
 		text = str_from(text, (size_t)(at - text.p) + sizeof name - 1);
-	return text;
+	const char *end = found ? memchr(text.p, '\n', text.n) : NULL;
+	return end ? str_sub(text, 0, (size_t)(end - text.p)) : text;
 }
 
 /* The last line that is not empty. */

@@ -569,7 +569,7 @@ static const struct {
 	{ "problems", ask_problems, 5 },
 	{ "holds", ask_holds, 2 },
 	{ "news", ask_news, 5 },
-	{ "message", ask_message, 10 },
+	{ "message", ask_message, 30 },
 	{ "messages_of", ask_messages_of, 5 },
 	{ "messages", ask_messages, 5 },
 	{ "messages_due", ask_messages_due, 10 },
