@@ -555,7 +555,7 @@ def ace():
                   ["UNTIL 2026-09-30", "UNTIL 2026-09-30 10:00"], ["JITTER 5m"], ["TIMEOUT 1h30m"], ["MISSED skip"],
                   ["OVERLAP queue_one"],
                   ["EXCEPT 2026-06-22,2026-06-27", "EXCEPT 2026-06-22"], ["GAP skip"], ["FOLD second"],
-                  ["IF load < 2 and not TZ=x"]]
+                  ["IF size(variables) < 2 && schedule.id != 'TZ=x'"]]
     cron = [f for f in forms if f[0] in "0*H" or f == "@daily" or f.startswith(("every", "first", "1st", "weekdays"))]
     argvs, groups = [], []
     for form in forms:
