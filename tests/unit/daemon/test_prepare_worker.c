@@ -97,6 +97,7 @@ static void set_up(struct fixture *f)
 {
 	struct why why;
 	memset(f, 0, sizeof *f);
+	sem_init(&f->open, 0, 0);
 	strcpy(f->dir, "/tmp/rota-prepare-XXXXXX");
 	CHECK(mkdtemp(f->dir) != NULL);
 	CHECK(store_open(f->dir, &f->store, &why) == OK);
@@ -124,6 +125,7 @@ static void tear_down(struct fixture *f)
 		unlink(f->path);
 	}
 	rmdir(f->dir);
+	sem_destroy(&f->open);
 }
 
 /* --- closing --- */
@@ -208,11 +210,17 @@ TEST(calls_and_questions_leave_room_for_attempts)
 	sem_t called;
 	unsigned calls = 0, questions = 0;
 	set_up(&f);
+	f.slow = true;
 	sem_init(&gate.reached, 0, 0);
 	sem_init(&gate.open, 0, 0);
 	sem_init(&called, 0, 0);
 	CHECK(prepare_call(f.worker, wait_at_gate, &gate) == OK);
 	sem_wait(&gate.reached);
+	/* Other threads answer questions meanwhile: the first one waits, and the others of its schedule after
+	 * it. */
+	CHECK_INT(prepare_answer(f.worker, &(struct rn_req){ .run = 1, .sid = 1 }), OK);
+	questions++;
+	CHECK(wait_for(&f.at_once, 1));
 	while (questions < 50 && prepare_answer(f.worker, &(struct rn_req){ .run = 1, .sid = 1 }) == OK)
 		questions++;
 	CHECK_INT(questions, 50);
@@ -224,6 +232,8 @@ TEST(calls_and_questions_leave_room_for_attempts)
 		CHECK(prepare_launch(f.worker, &(struct rn_req){ .run = i + 1, .sid = 1, .attempt = 1 }) ==
 		      OK);
 	sem_post(&gate.open);
+	for (unsigned i = 0; i < questions + LAUNCHES_MAX; i++)
+		sem_post(&f.open);
 	while (calls--)
 		sem_wait(&called);
 	while (prepare_call(f.worker, post_semaphore, &called) == E_BUSY)
@@ -275,7 +285,6 @@ TEST(a_schedule_that_takes_long_does_not_delay_others)
 	struct fixture f;
 	set_up(&f);
 	f.slow = true;
-	sem_init(&f.open, 0, 0);
 	for (unsigned i = 0; i < SLOW; i++)
 		CHECK_INT(prepare_launch(f.worker, &(struct rn_req){ .run = i + 1, .sid = 1, .attempt = 1 }),
 			  OK);
@@ -291,7 +300,6 @@ TEST(a_schedule_that_takes_long_does_not_delay_others)
 	CHECK(wait_for(&f.finished_of[1], SLOW));
 	CHECK_INT(f.most_at_once, 1);
 	tear_down(&f);
-	sem_destroy(&f.open);
 }
 
 /* --- without descriptors --- */
