@@ -31,24 +31,33 @@ static struct sched_row row_of(uint64_t sid, const struct zone *zone)
 	return row;
 }
 
-/* Answers the engine's requests for numbers. */
-static void give_numbers(struct engine *e, const struct effects *fx, struct now now)
+/* Answers the requests to the store, and those that the engine makes upon these answers. Returns the number
+ * of claims. */
+static unsigned answer_store(struct engine *e, struct sched_row *row, struct now now, struct effects *fx)
 {
 	static uint64_t last;
-	static struct effects more;
+	unsigned claims = 0;
 	for (unsigned i = 0; i < fx->stores; i++) {
 		const struct st_req *r = &fx->store[i];
-		if (r->op != ST_NUMBERS)
-			continue;
-		struct st_ack ack = { .tag = r->tag, .op = r->op, .res = ST_OK, .first = last + 1 };
-		last += r->numbers.n;
-		effects_clear(&more);
-		engine_step(e, &(struct event){ .kind = EV_ACK, .ack = &ack }, now, &more);
-		struct effects asked = more;
-		more = (struct effects){ 0 };
-		give_numbers(e, &asked, now);
-		more = asked;
+		struct st_ack ack = { .tag = r->tag, .op = r->op, .res = ST_OK };
+		if (r->op == ST_NUMBERS) {
+			ack.first = last + 1;
+			last += r->numbers.n;
+		} else {
+			/* The engine reads from the answer what a claim can change. */
+			row->sid = r->sid;
+			row->next = r->move.next;
+			row->high = r->move.high;
+			ack.has_row = true;
+			ack.row = *row;
+			ack.run = r->run.run;
+			claims++;
+		}
+		struct now before = { { now.wall.us - 1 }, now.boot }; /* nothing is due in this step */
+		engine_step(e, &(struct event){ .kind = EV_ACK, .ack = &ack }, before, fx);
 	}
+	effects_clear(fx);
+	return claims;
 }
 
 static double engine_ns(unsigned n, const struct engine_config *config, size_t *bytes)
@@ -67,7 +76,7 @@ static double engine_ns(unsigned n, const struct engine_config *config, size_t *
 	}
 	struct event loaded = { .kind = EV_LOADED }, tick = { .kind = EV_TICK };
 	engine_step(e, &loaded, now, &fx);
-	give_numbers(e, &fx, now);
+	answer_store(e, &row, now, &fx);
 	double start = seconds();
 	unsigned done = 0;
 	while (done < TRIGGERS) {
@@ -76,30 +85,8 @@ static double engine_ns(unsigned n, const struct engine_config *config, size_t *
 			exit(1);
 		if (next.us > now.wall.us)
 			now = (struct now){ next, { next.us } };
-		effects_clear(&fx);
 		engine_step(e, &tick, now, &fx);
-		unsigned claims = fx.stores;
-		for (unsigned i = 0; i < claims; i++) {
-			const struct st_req *r = &fx.store[i];
-			if (r->op == ST_NUMBERS)
-				continue;
-			/* The store's answer; the engine reads from it what a claim can change. */
-			row.sid = r->sid;
-			row.next = r->move.next;
-			row.high = r->move.high;
-			struct st_ack ack = { .tag = r->tag,
-					      .op = r->op,
-					      .res = ST_OK,
-					      .has_row = true,
-					      .row = row,
-					      .run = r->run.run };
-			struct event ev = { .kind = EV_ACK, .ack = &ack };
-			static struct effects none;
-			effects_clear(&none);
-			engine_step(e, &ev, (struct now){ { now.wall.us - 1 }, now.boot }, &none);
-			done++;
-		}
-		give_numbers(e, &fx, now);
+		done += answer_store(e, &row, now, &fx);
 	}
 	double spent = seconds() - start;
 	*bytes = engine_counts(e).bytes / n;

@@ -402,6 +402,11 @@ static struct wall last_before_restore(const struct engine *e, const struct sche
 
 /* Handles one schedule whose time has come. Every path sends a request, or puts the schedule into a heap with
  * a later time, or leaves it out of the heaps. */
+static bool is_another_due(const struct engine *e, const struct sched *s)
+{
+	return due_has_come(e, s, due_next(s, s->next_try));
+}
+
 static void handle_sched(struct engine *e, struct sched *s)
 {
 	struct resource *agent = engine_resource(e, policy_of(s)->agent);
@@ -430,8 +435,7 @@ static void handle_sched(struct engine *e, struct sched *s)
 				 due_bar_reason(e, s, s->next_try));
 	} else if (is_late(e, s, s->next_try)) {
 		late_settle(e, s);
-	} else if (late_joins_line(e, s, due_time(s, s->next_try),
-				   due_has_come(e, s, due_next(s, s->next_try)))) {
+	} else if (late_joins_line(e, s, due_time(s, s->next_try), is_another_due)) {
 		late_start(e, s, KIND_CATCH_UP);
 	} else {
 		struct wall last = due_is_overlap(e, s, KIND_TIMER)

@@ -146,6 +146,11 @@ static unsigned count_open(const struct engine *e, const struct sched *s, unsign
 	return n;
 }
 
+static bool is_another_open(const struct engine *e, const struct sched *s)
+{
+	return count_open(e, s, 2) > 1;
+}
+
 static void refuse_end(struct engine *e, struct sched *s, const struct leader_end *end, enum run_state state,
 		       enum reason reason)
 {
@@ -199,7 +204,7 @@ void follow_run_first(struct engine *e, struct sched *s)
 		refuse_end(e, s, end, RUN_SKIPPED, reason);
 	else if (e->now.wall.us - end->nominal.us > due_grace(s))
 		settle_late_end(e, s, end);
-	else if (!late_joins_line(e, s, end->nominal, count_open(e, s, 2) > 1))
+	else if (!late_joins_line(e, s, end->nominal, is_another_open))
 		due_claim(e, s, end->nominal, end, KIND_AFTER, 0);
 	else if (late_take_token(e, s, end->nominal))
 		due_claim(e, s, end->nominal, end, KIND_CATCH_UP, 0);

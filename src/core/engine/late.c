@@ -157,11 +157,12 @@ static struct wall interrupted_until(const struct engine *e)
 	return last;
 }
 
-bool late_joins_line(const struct engine *e, const struct sched *s, struct wall due, bool more)
+bool late_joins_line(const struct engine *e, const struct sched *s, struct wall due,
+		     bool (*more)(const struct engine *e, const struct sched *s))
 {
 	if (policy_of(s)->missed != MISSED_CATCH_UP)
 		return false;
-	return s->in_line || (more && (s->late_cause || due.us <= interrupted_until(e).us));
+	return s->in_line || ((s->late_cause || due.us <= interrupted_until(e).us) && more(e, s));
 }
 
 void late_settle(struct engine *e, struct sched *s)

@@ -16,10 +16,12 @@ uint64_t numbers_take(struct engine *e, enum number_kind kind)
 void numbers_refill(struct engine *e)
 {
 	for (unsigned kind = 0; kind < ARRAY_LEN(e->numbers); kind++) {
+		if (!number_blocks_ask(&e->numbers[kind]))
+			continue; /* before the request, which is large, is filled: this is part of every step
+				   */
 		struct st_req r = { .op = ST_NUMBERS, .lane = LANE_USER };
 		r.numbers = (struct numbers_request){ (uint8_t)kind, BLOCK };
-		if (number_blocks_ask(&e->numbers[kind]))
-			engine_submit_store(e, &r, FOR_NUMBERS, 0, 0, NULL);
+		engine_submit_store(e, &r, FOR_NUMBERS, 0, 0, NULL);
 	}
 }
 

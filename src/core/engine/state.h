@@ -381,7 +381,8 @@ void late_start(struct engine *e, struct sched *s, enum run_kind kind);
 /* True if a time that is due, but not late, becomes a catch-up run: it came due while catch-up runs were
  * worked off; or an interruption (the daemon was down, the machine suspended, …) has left it and `more` times
  * due. */
-bool late_joins_line(const struct engine *e, const struct sched *s, struct wall due, bool more);
+bool late_joins_line(const struct engine *e, const struct sched *s, struct wall due,
+		     bool (*more)(const struct engine *e, const struct sched *s));
 enum reason late_cause(struct engine *e, const struct sched *s, struct wall due);
 unsigned late_limit(const struct sched *s); /* how many missed times may be run late */
 /* Takes a token to start a missed time now. False: there is none, and the schedule was put into the catch_up
