@@ -49,7 +49,7 @@ enum err verb_backup(struct cli_call *call)
 	if (e)
 		return e;
 	e = daemon_check_data(paths.data, call->why);
-	if (!e || e == E_NOTFOUND) /* store_backup says which file there is not */
+	if (!e || e == E_NOTFOUND) /* store_backup names the missing file */
 		e = store_backup(paths.data, paths.file, &bytes, call->why);
 	if (e)
 		return e;

@@ -1,5 +1,5 @@
 #pragma once
-/* What would become of a run if it was due now: for `rota why` of a future time. */
+/* What would happen to a run that is due now: for `rota why` of a future time. */
 #include "api/documents.h"
 
 struct forecast {

@@ -47,7 +47,7 @@ static bool was_added_by(const struct grantor *g, const struct read_sched *s)
 	return str_starts(s->source.from, g->prefix);
 }
 
-/* The last time of the schedule that was not a person's; INT64_MIN: it has not run. */
+/* The latest nominal time of a run that no person started; INT64_MIN: there is none. */
 static enum err last_time(struct api_call *call, struct api *api, uint64_t sid, struct wall *ret)
 {
 	enum { LOOKED_AT = 16 };
@@ -158,8 +158,8 @@ static enum err check_keys(struct api_call *call, const struct schedule_change *
 	return e;
 }
 
-/* Checks the distances between future times; so many of them that every pattern of an expression occurs.
- * `last` is the last time that the schedule has had. */
+/* Checks the distances between the next GRANT_TIMES_MAX times: enough to contain every pattern of an
+ * expression. `last` is the last time that the schedule has had. */
 static enum err check_times(struct api_call *call, const struct grantor *g, const struct schedule_doc *d,
 			    struct wall last, const char *least)
 {

@@ -13,7 +13,8 @@ void json_write_schedule(struct buf *out, struct api *api, const struct read_sch
 			 const struct read_hold *all, struct str blocked, const struct read_avoided *whole);
 /* Adds the zone in force, and whether the document names it or it is that of the configuration. */
 void json_add_zone(struct buf *out, struct api *api, const struct sched_row *row);
-/* By how many whole seconds a run of the clock or of a leader was claimed late; 0: in time. */
+/* How many whole seconds after its due time the run was claimed; 0: in time, or a person asked for the run.
+ */
 int64_t run_lateness(const struct run_row *r);
 /* `id`: the id of the run's schedule. */
 void json_write_run(struct buf *out, const struct run_row *r, struct str id);

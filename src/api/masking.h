@@ -1,6 +1,6 @@
 #pragma once
 /* Masks the secrets of a run in the requests that it sends: in all arguments, and in the body, whatever the
- * operation is. So nothing behind this has to know about secrets. */
+ * operation is. So handlers need not know about secrets. */
 #include "api/api.h"
 
 /* To be called after the arguments have been read. Does nothing if the caller is a person. E_DENIED, E_BUSY:

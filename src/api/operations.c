@@ -15,8 +15,8 @@ struct operations {
 	atomic_bool busy; /* the thread is not waiting for something to do */
 	atomic_int tid;   /* of the thread; 0: it has not begun */
 	/* Used by the thread that watches. */
-	struct thread_wait wait; /* what the last look found */
-	unsigned looks;          /* in a row that found this wait */
+	struct thread_wait wait; /* the wait that the last check found */
+	unsigned looks;          /* number of checks in a row that found this wait */
 };
 
 /* --- the thread --- */
@@ -86,7 +86,7 @@ enum err operations_add_request(struct operations *o, mail_fn *fn, void *arg)
 
 /* --- watching it --- */
 
-/* Whether the thread is in the wait that the last look has found. */
+/* Whether the thread is in the wait that the last check has found. */
 static bool is_same_wait(struct operations *o, struct thread_wait *now)
 {
 	*now = (struct thread_wait){ 0 };

@@ -2,9 +2,9 @@
 /* The operations thread: it runs the handlers, and everything else of the API that may wait for a disk. The
  * HTTP thread only moves bytes, so a disk that hangs delays neither other connections nor streams.
  *
- * The HTTP thread watches the operations thread meanwhile: if that has been in one and the same wait for a
- * file at OPERATIONS_LOOKS looks, it hangs, and requests are refused until it goes on. A thread that works
- * slowly, or has to wait for the processor, does not hang. */
+ * Meanwhile the HTTP thread checks the operations thread every OPERATIONS_LOOK_MS. If OPERATIONS_LOOKS checks
+ * in a row find it in the same wait for a file, it hangs, and requests are refused until it goes on. A thread
+ * that works slowly, or has to wait for the processor, does not hang. */
 #include "sys/mailbox.h"
 
 struct operations;
@@ -20,7 +20,7 @@ must_check enum err operations_add_request(struct operations *o, mail_fn *fn, vo
 
 /* --- for one thread, the one that watches --- */
 
-/* Looks at the thread; to be called at least OPERATIONS_LOOK_MS after the call before. True: it hangs. */
+/* Checks the thread; to be called at least OPERATIONS_LOOK_MS after the previous call. True: it hangs. */
 bool operations_look(struct operations *o);
 /* Whether it still hangs, as operations_look has found. May be called at any time. */
 bool operations_hang(struct operations *o);

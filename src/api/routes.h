@@ -2,8 +2,8 @@
 /* Finds the handler for an HTTP request and calls it. */
 #include "api/api.h"
 
-/* Whose connection it is: one key per run, one per user; restricted if its process descends from the daemon.
- * On the HTTP thread, as all here. */
+/* The owner of a connection: one key per run, one per user; restricted if its process descends from the
+ * daemon. Runs on the HTTP thread, like all functions here. */
 struct http_owner routes_owner(void *ctx, const struct http_peer *peer);
 /* Refuses other users, operations that no run may request if the caller is a run, and bodies that are too
  * large for the operation. */

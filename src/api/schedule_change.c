@@ -144,8 +144,9 @@ enum err schedule_change_send(struct api_call *call, struct api *api, const stru
 		e = find_by_whole_id(call, api, c->doc.after.schedule, &leader);
 		if (e == E_NOTFOUND)
 			return why_set(call->why, e, WHY_NOWHERE,
-				       "'%.*s' is to follow '%.*s', but there is no such schedule",
-				       STR_SHORT(c->doc.id), STR_SHORT(c->doc.after.schedule));
+				       "'%.*s' follows '%.*s', but there is no schedule '%.*s'",
+				       STR_SHORT(c->doc.id), STR_SHORT(c->doc.after.schedule),
+				       STR_SHORT(c->doc.after.schedule));
 	}
 	command.after = leader.row.sid;
 	if (!e)

@@ -35,10 +35,10 @@
 #define WHY_TEXT_MAX       256         /* bytes of one error message, with its terminator */
 #define JSON_KEYS_MAX      4096        /* keys in one map, in JSON and in YAML */
 #define JSON_VALUES_MAX    (8 << 20)   /* values in one text, in JSON and in YAML */
-#define JSON_DEPTH_MAX     64          /* lists and maps inside each other, in JSON and in YAML */
+#define JSON_DEPTH_MAX     64          /* nesting depth of lists and maps, in JSON and in YAML */
 #define JSON_BYTES_MAX     (64u << 20) /* one JSON text */
 #define YAML_BYTES_MAX     (64u << 20) /* one YAML text */
-#define YAML_TAG_LINES_MAX 16          /* lines of it that begin with %TAG */
+#define YAML_TAG_LINES_MAX 16          /* lines of one YAML text that begin with %TAG */
 
 /* Agents */
 #define AGENT_PROMPT_BYTES_MAX (1 << 20)  /* one agent's prompt */
@@ -50,13 +50,13 @@
 #define ORG_HEADS_MAX             (1 << 20)   /* headlines in one file */
 #define ORG_KEYWORDS_MAX          256         /* TODO keywords of one file */
 #define ORG_PROPERTIES_MAX        256         /* properties in one drawer */
-#define ORG_DEPTH_MAX             64          /* drawers and blocks inside each other */
-#define ORG_SHIFTS_MAX            10000       /* steps of a repeater; longer ways are jumped */
-#define WORKFLOW_COMPONENTS_MAX   256 /* components of one workflow; checks of them take the third power */
-#define WORKFLOW_JOBS_MAX         64  /* components that run at the same time */
+#define ORG_DEPTH_MAX             64          /* nesting depth of drawers and blocks */
+#define ORG_SHIFTS_MAX            10000       /* the last steps of a repeater that are taken one by one */
+#define WORKFLOW_COMPONENTS_MAX   256         /* components of one workflow; a check takes cubic time */
+#define WORKFLOW_JOBS_MAX         64          /* components that run at the same time */
 #define WORKFLOW_OUTPUT_BYTES_MAX (64u << 20) /* output of one component */
 #define WORKFLOW_LOG_BYTES        65536       /* the last bytes of its standard error that are kept */
-#define WORKFLOW_SECONDS          900         /* default for the time of one component */
+#define WORKFLOW_SECONDS          900         /* default timeout of one component */
 #define GIT_SECONDS_MAX           120         /* one call of git, fetch and push included */
 #define GIT_OUTPUT_BYTES_MAX      (16u << 20) /* read from one call of git */
 #define CLAIM_TRIES_MAX           100         /* tries to publish a claim while others publish theirs */
@@ -67,7 +67,7 @@
 
 /* Conditions and templates */
 #define CEL_BYTES_MAX 4096 /* one CEL expression */
-#define CEL_DEPTH_MAX 64   /* brackets inside brackets */
+#define CEL_DEPTH_MAX 64   /* nesting depth of brackets */
 #define CEL_STEPS_MAX                                                                                        \
 	1000000 /* steps of one evaluation: an instruction, an item compared, or 64 bytes read */
 #define CEL_MEMORY_MAX        (4 << 20) /* bytes that one evaluation may allocate */
@@ -83,7 +83,7 @@
 #define STEP_FIX_MAX     64    /* schedules re-examined in one step after the clock went back */
 #define CLAIMS_MAX       4096  /* claims and ranges that the store has not answered yet */
 #define LAUNCHES_MAX     64    /* starts that the runner has not answered yet */
-#define QUEUE_ALL_MAX    100   /* runs of one schedule that wait for another under overlap queue_all */
+#define QUEUE_ALL_MAX    100   /* runs of one schedule that wait for an earlier one: overlap queue_all */
 #define CATCH_UP_MAX     1000  /* the largest catch_up_limit: missed occurrences that are run late */
 #define CATCH_UP_DEFAULT 100   /* catch_up_limit where a schedule sets none */
 #define FOLLOW_CHAIN_MAX 10000 /* schedules in one chain of `after` */
@@ -99,14 +99,14 @@
 #define CLOCK_PROBLEM_SECONDS 60            /* a larger step opens a problem */
 #define CLOCK_CALM_SECONDS    3600          /* the problem is closed after this time without a further step */
 #define CLOCK_AHEAD_SECONDS   86400         /* the clock is not trusted after a step ahead by this much */
-#define CLOCK_ABSENCE_SECONDS (366 * 86400) /* … or if the last record is this old when the daemon starts */
+#define CLOCK_ABSENCE_SECONDS (366 * 86400) /* nor at a start, if the last record is this old */
 #define STORE_SLOW_SECONDS    5             /* a store answer that took longer is the reason for lateness */
 #define PRIORITY_MAX          10            /* priorities are from -PRIORITY_MAX to PRIORITY_MAX */
 
 /* The store */
-#define STORE_GROUP_MAX          512   /* requests in one transaction */
-#define STORE_UNDER_WAY_MAX      16384 /* requests submitted whose answers were not collected yet */
-#define STORE_LANE_SHARE         16    /* each waiting lane gets one of this many places in a transaction */
+#define STORE_GROUP_MAX          512         /* requests in one transaction */
+#define STORE_UNDER_WAY_MAX      16384       /* requests submitted whose answers were not collected yet */
+#define STORE_LANE_SHARE         16          /* a waiting lane gets one of every STORE_LANE_SHARE places */
 #define STORE_TEXT_BYTES_MAX     (64u << 20) /* ids and documents of all requests under way */
 #define STORE_DOCUMENT_BYTES_MAX (16 << 20)  /* one row: a document with its id */
 #define STORE_RUN_TEXT_BYTES_MAX (64u << 10) /* one text about a run: its result, or its reason */
@@ -147,7 +147,7 @@
 #define RELEVANT_NOTES_MAX     12   /* relevant notes in the context of one run */
 #define RELEVANT_NOTES_BYTES   8192 /* bytes of all relevant notes in the context of one run */
 #define RELEVANT_NOTES_LEAST   20   /* the least score of a relevant note, in percent of the best score */
-#define RELEVANT_NOTES_MS_MAX  200  /* time for ranking notes in each second, for all runs together */
+#define RELEVANT_NOTES_MS_MAX  200  /* time for ranking notes in each second, all runs together */
 #define RELEVANT_NOTES_NEWEST  3    /* newest notes that a run gets if fewer are relevant */
 #define READ_QUERY_WORDS       32   /* different words of a query; further ones are ignored */
 #define READ_QUERY_BYTES       64   /* bytes of one word of a query; the rest of the word is ignored */
@@ -155,7 +155,7 @@
 /* The daemon */
 #define CALENDARS_MAX        4096      /* different sets of excluded days */
 #define NAMES_MAX            (1 << 20) /* agents, accounts and concurrency keys together */
-#define INTERN_WAIT_MS       2000      /* for numbers from the store, when a document has a new name */
+#define INTERN_WAIT_MS       2000      /* longest wait for numbers of new names from the store */
 #define PUMP_SUBSCRIBERS_MAX 8         /* parts of the daemon that are called for every durable fact */
 #define GRANT_REMOVALS_MAX   1024      /* removed schedules that still count towards the grants of runs */
 #define PREPARE_THREADS      4         /* threads that prepare attempts */
@@ -163,17 +163,17 @@
 #define PREPARE_RETRY_MS     100 /* the pause before a task that failed for lack of resources is retried */
 #define AGENT_LOAD_TRIES_MAX                                                                                 \
 	20 /* tries to read a page of agents at the start: READ_MS_MAX may end a read early */
-#define RUN_GRACE_SECONDS   5    /* the time from SIGTERM to SIGKILL when a run is stopped or times out */
-#define DAEMON_MAIL_MAX     8192 /* commands and calls that wait for the engine's thread */
-#define COMMAND_BUSY_MS     5000 /* a command is retried this long while its schedule is busy */
-#define RUN_BUSY_MS         200 /* … and a manual run is retried this long: another run may last for hours */
-#define COMMAND_RETRY_MS    10  /* the pause between two such tries */
+#define RUN_GRACE_SECONDS   5     /* the time from SIGTERM to SIGKILL when a run is stopped or times out */
+#define DAEMON_MAIL_MAX     8192  /* commands and calls that wait for the engine's thread */
+#define COMMAND_BUSY_MS     5000  /* a command is retried this long while its schedule is busy */
+#define RUN_BUSY_MS         200   /* the same for a manual run: another run may last for hours */
+#define COMMAND_RETRY_MS    10    /* the pause between two such tries */
 #define HEALTH_MS           1000  /* the pause between two checks of the clock, the store and the runner */
 #define NO_MEMORY_MS        10000 /* out of memory for this long: the daemon ends, to start afresh */
 #define DAEMON_COMPILE_MAX  32    /* schedules that are compiled again at the same time */
 #define DAEMON_STOP_MS      5000  /* the longest wait for answers to commands when the daemon stops */
 #define DAEMON_END_MS       20000 /* the time from SIGTERM to the end of the process, whatever hangs */
-#define DAEMON_END_SOON_MS  2000  /* … and from a second signal */
+#define DAEMON_END_SOON_MS  2000  /* the same from a second signal to the end */
 #define PROBLEMS_QUEUED_MAX 1024  /* opened problems that wait for room in the prepare worker's queue */
 
 /* Retention and restore */
@@ -199,7 +199,7 @@
 #define SECRET_BYTES_MIN    4           /* shorter values are not masked: they would match everywhere */
 #define SECRET_BYTES_MAX    16384       /* one secret's value */
 #define PROCS_MAX           (1u << 22)  /* processes on one machine: the kernel's own bound */
-#define CGROUP_DEPTH_MAX    16          /* control groups inside each other, below the one of a run */
+#define CGROUP_DEPTH_MAX    16          /* nesting depth of control groups below that of a run */
 #define DRAIN_BYTES_MAX     (1u << 20)  /* read from one pipe after the end of a run: no pipe holds more */
 #define OOM_SCORE_ADJ       500         /* for agents: the kernel kills them before shims and the daemon */
 #define LEFTOVER_GRACE_MS   1000  /* the time from SIGTERM to SIGKILL for processes left by a finished run */
@@ -220,14 +220,13 @@
 #define ANSWER_BYTES_MAX 65536  /* the last bytes of a run's standard output, kept as its answer */
 
 /* HTTP server: the defaults of struct http_limits */
-#define HTTP_BODY_BYTES_MAX   (64u << 20)  /* one request's body: about 300,000 schedules */
-#define HTTP_BODIES_BYTES_MAX (128u << 20) /* bodies of all requests under way */
-#define HTTP_HEADER_BYTES_MAX 8192         /* one request's line and headers */
-#define HTTP_STREAM_BYTES_MAX (1u << 20)   /* unsent bytes of one stream; a slower reader is disconnected */
-#define HTTP_CONNECTIONS_MAX  1000         /* open connections */
-#define HTTP_GUEST_CONNECTIONS                                                                               \
-	32 /* open connections of one run; of all runs together three quarters of the room */
-#define HTTP_USER_RESERVED     8           /* room for connections that one user leaves to others */
+#define HTTP_BODY_BYTES_MAX    (64u << 20)  /* one request's body: about 300,000 schedules */
+#define HTTP_BODIES_BYTES_MAX  (128u << 20) /* bodies of all requests under way */
+#define HTTP_HEADER_BYTES_MAX  8192         /* one request's line and headers */
+#define HTTP_STREAM_BYTES_MAX  (1u << 20)   /* unsent bytes of one stream; a slower reader is disconnected */
+#define HTTP_CONNECTIONS_MAX   1000         /* open connections */
+#define HTTP_GUEST_CONNECTIONS 32 /* open connections of one run; all runs together get three quarters */
+#define HTTP_USER_RESERVED     8  /* connections that one user cannot take: they are left to others */
 #define HTTP_REQUEST_BYTES_MAX (17u << 20) /* the body of a request, except for apply: one document */
 #define EVENT_FOLLOWERS_MAX    64          /* clients that follow events at the same time */
 #define HTTP_FDS_RESERVED      256         /* file descriptors left to the rest of the daemon */
@@ -255,9 +254,9 @@
 
 /* The operations thread: handlers of requests */
 #define OPERATIONS_MAX      4096          /* calls that wait for the thread */
-#define OPERATIONS_RESERVED 1024          /* of these, for requests under way: new requests are refused */
+#define OPERATIONS_RESERVED 1024          /* places of these for requests under way only */
 #define OPERATIONS_LOOK_MS  HTTP_WATCH_MS /* the pause between two looks at the thread */
-#define OPERATIONS_LOOKS    3             /* in the same wait at so many looks in a row: the thread hangs */
+#define OPERATIONS_LOOKS    3             /* the thread hangs if so many looks in a row find the same wait */
 
 /* Commands of people */
 #define NOTE_BYTES_MAX  1024 /* a person's note on a pause or a problem */
@@ -274,15 +273,15 @@
 #define CLIENT_HEAD_BYTES_MAX 65536       /* an answer's status line and headers */
 #define CLIENT_MS             30000 /* the longest duration of one call; for a stream, until it begins */
 #define CLIENT_BUSY_MS        20    /* the pause before the next try while the daemon's queue is full */
-#define CLIENT_RETRY_MS       200   /* the pause between two tries to reach a daemon that went away … */
-#define CLIENT_RETRIES_MAX    150   /* … and the most such tries, in `run --wait` and `events --follow` */
+#define CLIENT_RETRY_MS       200   /* the pause between two tries to reach a daemon that went away */
+#define CLIENT_RETRIES_MAX    150   /* the most such tries, in `run --wait` and `events --follow` */
 #define REPORT_WAIT_MS        1000 /* the longest wait for the daemon, if the outbox has the report already */
 #define SSE_EVENT_BYTES_MAX   (16u << 20) /* one event of a stream */
 
 /* Notifications */
 #define NEWS_AT_ONCE                128 /* rows of news that become messages in one transaction */
-#define DIGEST_ABOVE                16  /* messages to one target; more are joined in one digest … */
-#define DIGEST_MESSAGES             20  /* … which contains this many of them in full */
+#define DIGEST_ABOVE                16  /* messages to one target; more are joined in one digest */
+#define DIGEST_MESSAGES             20  /* messages that one digest contains in full */
 #define DIGEST_BYTES                24576 /* the messages within one digest, which must fit STORE_MESSAGE_BYTES_MAX */
 #define DELIVERIES_MAX              16  /* deliveries at the same time */
 #define DELIVERIES_PER_RECEIVER_MAX 2   /* deliveries to one receiver at the same time */

@@ -22,7 +22,7 @@ bool net_has(const struct net *net, const struct ip *ip);
 /* A peer that requests may go to: an address, a network, or a host name. */
 struct peer {
 	struct str text;
-	bool named;     /* `text` is a host name; */
-	struct net net; /* … otherwise this is set */
+	bool named;     /* `text` is a host name, and `net` is not set */
+	struct net net; /* set if `named` is false */
 };
 must_check enum err peer_parse(struct str text, struct peer *ret, struct why *why);

@@ -1,14 +1,14 @@
 #pragma once
-/* Numbers that the store gave out in blocks (ST_NUMBERS): one block in use and one in reserve, so that nobody
- * waits for the next one as long as the store answers in time. */
+/* Numbers that the store gave out in blocks (ST_NUMBERS): one block in use and one in reserve, so that no
+ * caller waits for the next block as long as the store answers in time. */
 #include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 struct number_blocks {
 	uint64_t next, reserve;      /* the first number of the block in use, and of the one after it */
-	uint32_t left, reserve_left; /* how many there are */
-	bool asked;                  /* for a block, which has not come */
+	uint32_t left, reserve_left; /* how many numbers are left in each */
+	bool asked;                  /* a block was requested and has not come yet */
 };
 
 static inline bool number_blocks_ready(const struct number_blocks *b)
@@ -37,7 +37,7 @@ static inline bool number_blocks_ask(struct number_blocks *b)
 	return ask;
 }
 
-/* The answer. */
+/* Adds the block that the store has given. */
 static inline void number_blocks_add(struct number_blocks *b, uint64_t first, uint32_t n)
 {
 	b->asked = false;

@@ -1,7 +1,8 @@
 #pragma once
-/* Which characters may be shown to a person. Not those that change what a terminal shows elsewhere, that
- * reorder the text around them, or that begin a new line: C0 and C1 controls, DEL, line and paragraph
- * separators, bidirectional controls (Unicode annex 9), tag characters. Nor bytes that are not UTF-8. */
+/* Which characters may be shown to a person. Excluded are characters that change what a terminal shows
+ * elsewhere, that reorder the text around them, or that begin a new line: C0 and C1 controls, DEL, line and
+ * paragraph separators, bidirectional controls (Unicode annex 9), tag characters. Bytes that are not UTF-8
+ * are excluded, too. */
 #include "base/utf8.h"
 
 /* The number of bytes of the character at the front of s; 0 if it may not be shown, or if s is empty. */

@@ -39,8 +39,8 @@ struct daemon_options {
 	void (*trouble)(void *ctx, const char *what, const char *text);
 };
 
-/* Refuses a data directory that belongs to another user or that group or others can write: whoever replaces
- * the database chooses what rota executes. E_NOTFOUND: there is no such directory. */
+/* Refuses a data directory that belongs to another user or that group or others can write: a user who can
+ * replace the database can choose what rota executes. E_NOTFOUND: there is no such directory. */
 must_check enum err daemon_check_data(const char *data, struct why *why);
 /* For programs that work on a data directory without serving it: creates it if it is missing, and locks it,
  * so that no daemon can serve it until the descriptor is closed. E_BUSY: a daemon serves it. */

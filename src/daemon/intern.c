@@ -37,8 +37,8 @@ struct intern {
 	struct zoneinfo *reread;   /* read again, but not in use yet */
 	struct table table[NAME_KINDS];
 	const struct zone *zone[ZONES_MAX];
-	struct str default_zone; /* name of the zone of the configuration, and … */
-	uint32_t default_number; /* … its number; MAP_NONE: it has none yet */
+	struct str default_zone; /* name of the zone of the configuration */
+	uint32_t default_number; /* number of that zone; MAP_NONE: it has none yet */
 	struct days days[CALENDARS_MAX];
 	struct agent_index agents;
 	uint64_t *agent;          /* fingerprints by number; few of its pages are ever touched */

@@ -41,7 +41,7 @@ static bool ask_store(struct daemon *d, const struct st_req *r, struct st_ack *r
 			return true;
 		poll(&fd, 1, 10);
 	}
-	return false; /* its answer will have a tag that nobody waits for */
+	return false; /* a late answer is ignored, because no request has its tag */
 }
 
 void shared_take_numbers(struct daemon *d)

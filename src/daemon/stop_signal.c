@@ -51,7 +51,7 @@ static void *watch(void *arg)
 			end_process();
 		if (!p[0].revents || read(s->signals, &si, sizeof si) != sizeof si)
 			continue;
-		/* A second signal means that somebody does not want to wait. */
+		/* A second signal means that its sender does not want to wait. */
 		int64_t end = clock_boot().us +
 			      (deadline == INT64_MAX ? DAEMON_END_MS : DAEMON_END_SOON_MS) * INT64_C(1000);
 		deadline = end < deadline ? end : deadline;

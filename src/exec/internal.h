@@ -119,7 +119,7 @@ void attempt_started(struct runner *r, struct attempt *a);
 /* checks.c: checks; at most RUNNER_CHECKS_MAX run at a time, the others are queued. */
 void check_ask(struct runner *r, struct attempt *a, const struct rn_req *q, bool is_new);
 void check_start_queued(struct runner *r);
-void check_uncount(struct runner *r, struct attempt *a); /* before it is removed */
+void check_uncount(struct runner *r, struct attempt *a); /* to be called before the attempt is removed */
 /* Whether the run file belongs to an earlier question, because this runner has not started the check. */
 bool check_is_stale(const struct attempt *a);
 /* Removes its run file, and calls `want` to get the program again. */

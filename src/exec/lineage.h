@@ -18,7 +18,7 @@ struct lineage {
 	uint64_t run; /* 0: the process belongs to no run that can be named */
 	unsigned attempt;
 	bool other;    /* rota has started it: for a message, or for a run whose shim has ended */
-	bool descends; /* it descends from this daemon, so it is no person's; false: not known */
+	bool descends; /* it descends from this daemon, so no person started it; false: not known */
 };
 
 /* Where to look. */

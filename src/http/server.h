@@ -54,9 +54,9 @@ struct http_peer {
 
 /* The party whose connections are counted together, so that none can take the room of the others. */
 struct http_owner {
-	uint64_t key; /* not 0 */
-	bool guest;   /* it may have HTTP_GUEST_CONNECTIONS, and a quarter of the room is closed to all guests
-		       */
+	uint64_t key;    /* not 0 */
+	bool guest;      /* it may have HTTP_GUEST_CONNECTIONS, and all guests together three quarters of all
+			    connections */
 	bool restricted; /* for `admit`, which may refuse more of it; the server does not use it */
 };
 

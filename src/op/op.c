@@ -672,7 +672,7 @@ const struct op ops[OPS] = {
 			SOCKET_PARAM,
 			JSON_PARAM,
 		},
-		.notes = "It must be within the bounds of the schedule's next_check, and holds once: earlier due times are\n"
+		.notes = "It must be within the bounds of the schedule's next_check, and applies once: earlier due times are\n"
 			 "skipped, and afterwards the schedule continues as before.",
 	},
 	[OP_ORG] = {
@@ -709,7 +709,7 @@ const struct op ops[OPS] = {
 	[OP_EVAL] = {
 		.name = "eval",
 		.within = WITHIN_FREE,
-		.summary = "evaluate an expression of conditions and templates",
+		.summary = "evaluate an expression, as conditions and templates do",
 		.example = "rota eval 'size(previous.result) > 0 && now.getHours() < 12' --context state.yaml",
 		.param = {
 			POSITIONAL("expression", "EXPR", "expression in a subset of CEL; see rota(1)", .required = true),
@@ -735,7 +735,7 @@ const struct op ops[OPS] = {
 		.name = "set-next-check",
 		.role = ROLE_ADMIN,
 		.within = WITHIN_OWN_RUN,
-		.summary = "set when the schedule of a run runs next",
+		.summary = "set the next time of the schedule of a run",
 		.param = {
 			POSITIONAL("run", "RUN", "the run"),
 			OPTION("in", "DURATION", "time from now until the next run"),

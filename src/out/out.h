@@ -31,9 +31,9 @@ struct out_request {
 	struct str body;
 	const struct peer *allow; /* private addresses that may be reached */
 	unsigned allowed;
-	struct str secret;         /* not empty: sign the request (out/sign.h) … */
-	struct str id;             /* … as this message; the same for every attempt … */
-	int64_t timestamp;         /* … at this second */
+	struct str secret;         /* not empty: sign the request (out/sign.h) */
+	struct str id;             /* of the signed message; the same for every attempt */
+	int64_t timestamp;         /* of the signed message, in seconds */
 	int64_t connect_ms;        /* 0: OUT_CONNECT_MS */
 	int64_t total_ms;          /* with all redirects; 0: OUT_TOTAL_MS */
 	size_t limit;              /* bytes of the response body; 0: OUT_BODY_BYTES */

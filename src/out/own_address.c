@@ -36,12 +36,12 @@ bool own_address(const struct ip *ip)
 	socklen_t n = address_of(ip, &to), got = sizeof from;
 	int fd = socket(to.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
-		return to.any.sa_family == AF_INET; /* without IPv6 no address of it is ours */
+		return to.any.sa_family == AF_INET; /* without IPv6, this machine has no IPv6 address */
 	bool routed = connect(fd, &to.any, n) == 0;
 	bool known = routed && getsockname(fd, &from.any, &got) == 0;
 	close(fd);
 	if (!routed)
-		return false; /* there is no way to it at all */
+		return false; /* there is no route to the address */
 	return !known || (to.any.sa_family == AF_INET ? from.v4.sin_addr.s_addr == to.v4.sin_addr.s_addr
 						      : memcmp(&from.v6.sin6_addr, &to.v6.sin6_addr,
 							       sizeof to.v6.sin6_addr) == 0);

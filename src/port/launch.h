@@ -77,12 +77,12 @@ enum launch_field {
 	FIELD_SECRET, /* a value to mask in the output */
 	/* Expectations: conditions that must hold after the program has ended with 0. */
 	FIELD_FILE,   /* a path that must exist */
-	FIELD_SCRIPT, /* the first word of a program that must end with 0, … */
-	FIELD_WORD,   /* … and each of its other words */
-	/* A secret that the shim fetches before it executes the program: the name of its variable, … */
+	FIELD_SCRIPT, /* the first word of a program that must end with 0 */
+	FIELD_WORD,   /* another word of that program; repeated */
+	/* A secret that the shim fetches before it executes the program: the name of its variable. */
 	FIELD_FETCH,
-	FIELD_FETCH_FILE, /* … and the file that has the value, … */
-	FIELD_FETCH_WORD, /* … or one word of the program that prints it; repeated */
+	FIELD_FETCH_FILE, /* the file that has the value */
+	FIELD_FETCH_WORD, /* or one word of the program that prints the value; repeated */
 	LAUNCH_FIELDS
 };
 

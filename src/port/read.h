@@ -331,10 +331,10 @@ typedef must_check enum err read_old_fn(struct reader *r, enum prune_what what, 
 
 /* Whether the files of a run may be removed. */
 struct old_run {
-	bool known;     /* false: it was pruned, or never recorded */
-	bool over;      /* finished, skipped or missed */
-	bool latest;    /* it has the last end of a schedule that is not removed, or has an open run: the next
-			   run gets its    result */
+	bool known;  /* false: it was pruned, or never recorded */
+	bool over;   /* finished, skipped or missed */
+	bool latest; /* its schedule, which is not removed or has an open run, has no later end: the next run
+			gets its result */
 	struct wall at; /* when it finished, or was skipped or missed */
 };
 typedef must_check enum err read_old_run_fn(struct reader *r, uint64_t run, struct old_run *ret,

@@ -358,7 +358,7 @@ struct problem_change {
 	struct str by, note;      /* ACK */
 };
 
-/* Where a schedule or definition was written: a file and a line, or who made it. For people only. */
+/* Where a schedule or definition was written: a file and a line, or the run that made it. For people only. */
 #define SOURCE_BY_RUN "run " /* before SCHEDULE/RUN, if a run made it */
 struct source_row {
 	struct str from; /* empty: the command line; p NULL, in a request: unchanged */

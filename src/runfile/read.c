@@ -156,8 +156,9 @@ static const struct {
 	[CAUSE_SECRET] = { OUTCOME_FAILED, REASON_DEFINITION },
 };
 
-/* The exit code as a shell reports it. -1 for CAUSE_NOT_EXECUTED, whose `status` is an errno; and for 0 with
- * any other cause than CAUSE_EXIT, since the program may not have been executed at all. */
+/* The exit code as a shell reports it. -1 for CAUSE_NOT_EXECUTED, whose `status` is an errno; also for status
+ * 0 without a signal and with another cause than CAUSE_EXIT, since the program may not have been executed at
+ * all. */
 static int32_t exit_code_of(const struct runfile *f)
 {
 	if (f->cause == CAUSE_NOT_EXECUTED || (f->cause != CAUSE_EXIT && !f->status && !f->signal))

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the first SECRET_BYTES_MIN bytes of a secret have their bit. */
+/* The index in `known` of the bit for the first SECRET_BYTES_MIN bytes of a secret. */
 static unsigned bit_of(const char *p)
 {
 	uint32_t v;

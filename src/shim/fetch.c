@@ -203,7 +203,8 @@ static bool keep_secret(struct fetcher *f, const char *name, struct secret_value
 	entry[k + 1 + v->n] = 0;
 	f->entry[f->entries++] = entry;
 	return mask_forms_add(&f->rq->masks, entry + k + 1, v->n) ||
-	       fail_fetch(v, "it has more lines than can be masked");
+	       fail_fetch(v, "it has too many lines: at most %d forms of all secrets of a run can be masked",
+			  MASK_FORMS_MAX);
 }
 
 /* The variable that names the secrets, so that `rota` in the run can mask their values. */

@@ -1,4 +1,4 @@
-/* The choice of a store. There is one kind so far, so nothing is asked of the directory. */
+/* The choice of a store. There is only one kind so far, so the directory is not examined. */
 #include "store/open.h"
 #include "store/sqlite/kind.h"
 

@@ -22,7 +22,7 @@ struct pool_thread {
 struct pool {
 	pool_fn *carry_out;
 	void *ctx;
-	pthread_mutex_t lock; /* of everything below */
+	pthread_mutex_t lock; /* protects everything below */
 	pthread_cond_t changed;
 	bool stop;
 	struct task_list ready, timed;

@@ -16,7 +16,8 @@ void print_text(FILE *to, struct str s);
 size_t print_width(struct str s);
 /* A text of several lines, such as a log: newlines and tabs stay. */
 void print_lines(FILE *to, struct str s);
-/* The same as part of rota's own output: further lines are indented, so that none looks like one of those. */
+/* The same as part of rota's own output: further lines are indented, so that none looks like a line of rota's
+ * own. */
 void print_indented(FILE *to, struct str s, unsigned indent);
 /* Text that another program may read, such as a rendered template: unchanged, unless `to` is a terminal. */
 void print_for_program(FILE *to, struct str s);

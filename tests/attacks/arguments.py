@@ -89,7 +89,7 @@ def the_cases():
         refused(rig, "a flag", "GET", "/runs?failed=maybe")
         check({s["id"] for s in rig.ask("GET", "/schedules")["schedules"]} == {"a", "b"}, "both are there, and no other")
         check(not rig.runs(), "nothing ran")
-        # Twice in the body: Python's dictionaries cannot say it.
+        # A member that is twice in the body, which a Python dictionary cannot express.
         twice = json.dumps({"document": document("d")})[:-1] + ',"document":' + json.dumps(document("e")) + "}"
         check(status_of(rig, "POST", "/schedules", twice) == 400, "a member that is given twice is refused")
 
@@ -105,7 +105,7 @@ def status_of(rig, method, path, text):
 
 
 def hidden_requests():
-    """A request in what is a body for one reader and not for another, as behind a proxy: it is not carried out."""
+    """A request in bytes that one reader takes for a body and another does not, as behind a proxy: it is not carried out."""
     hidden = b"DELETE /api/v1/schedules/a HTTP/1.1\r\nHost: x\r\n\r\n"
     with Rig(ROTA) as rig:
         rig.start()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Attacks by databases: backups and databases with triggers, views and tables of somebody else, and with rows whose
-numbers are out of bounds. Each gets a message about what is wrong, and crashes nothing.
+"""Attacks by databases: backups and databases with foreign triggers, views and tables, and with rows whose numbers
+are out of bounds. Each gets a message about what is wrong, and crashes nothing.
 
 usage: database.py ROTA          (with ROTA_ATTACK_ALL=1 every number of every table, which takes minutes)
 """

@@ -113,7 +113,7 @@ def run_forges_its_exit():
 
 
 def log_is_replaced():
-    """The HTTP thread reads the log when somebody asks for it."""
+    """The operations thread reads the log when a client requests it."""
     for how in ("pipe", "link", "directory"):
         with Rig(ROTA) as rig:
             rig.start()
@@ -161,7 +161,7 @@ def files_of_the_daemon_are_replaced():
 
 
 def directory_of_others():
-    """Whoever can replace the database chooses what the daemon executes."""
+    """A user who can replace the database can choose what the daemon executes."""
     with Rig(ROTA) as rig:
         for mode in (0o777, 0o1777, 0o770, 0o702):
             os.makedirs(rig.data, exist_ok=True)

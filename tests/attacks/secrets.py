@@ -60,7 +60,7 @@ def forms(value):
 
 
 def needles():
-    """What must not be found: a stretch of each form that does not depend on what stands around it."""
+    """What must not be found: a part of each form that does not depend on the text around it."""
     found = set()
     for value in VALUES.values():
         text = value.strip()

@@ -56,7 +56,7 @@ def owners(text):
 
 
 def unclaimed(text):
-    """The text without claims: what must be as it was."""
+    """The text without claims, which must not change."""
     text = re.sub(rb"(?m)^:PROPERTIES:\r\n:AGENT: +\S+\r\n:CLAIMED: +\[[^]]*\]\r\n:END:(\r\n)", b"", text)
     text = re.sub(rb"(?m)^:(AGENT|CLAIMED): .*\r\n", b"", text)
     text = re.sub(rb"(?m)^\* DOING (b\xffd bytes)(\r\n)?", rb"* NEXT \1", text)
@@ -135,7 +135,7 @@ def make_dirty(r, tree):
 
 
 def check_commits(place, name):
-    """Every commit is one flip of one task, on top of the one before."""
+    """Every commit changes the state of one task, on top of the commit before."""
     commits = place.commits()
     for commit in commits:
         parents = git(place.shared_dir, "rev-list", "--parents", "-n1", commit).decode().split()[1:]

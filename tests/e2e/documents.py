@@ -121,7 +121,7 @@ def check_examples():
 
 def check_example_agent():
     """The example of an agent: no work, work, state and memory, next check, notification."""
-    # It would be the only agent, and take the turns of schedules that name none: they must not file its letters.
+    # The example would be the only agent, and would take the turns of schedules that name none. `turn` is such a schedule.
     rota("rm", "turn")
     r = rota("apply", "-f", AGENTS)
     check(r.returncode == 0 and "2 added" in r.stdout and r.stderr == "", "the agent and its schedule are applied", r)

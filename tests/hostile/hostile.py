@@ -512,7 +512,7 @@ def read_errors():
         rig.add(mark_schedule(rig, "tick", description="x" * 3000000))
         check_more_marks(rig)
         rig.machine.set(Machine.READ, errno.EIO)
-        # If a run is running, its end cannot be read, and the next run waits for that.
+        # If a run is running, its end cannot be read, and the next run waits until it can be read.
         check(wait_until(60, lambda: any(w in launcher_text(rig) for w in ("cannot be prepared", "cannot read the run file of run"))),
               "doctor reports the trouble", launcher_text(rig))
         time.sleep(3)
@@ -825,7 +825,7 @@ def clock_an_hour_back():
 
 @part
 def clock_years_off():
-    """A clock years ahead is not believed: nothing is recorded by it, and there is a problem until the clock is right or a
+    """A clock years ahead is not trusted: nothing is recorded by it, and there is a problem until the clock is right or a
     person accepts it. A clock years back is accepted."""
     with HostileRig(machine=True) as rig:
         check(rig.start(), "the daemon starts", rig.log_text())

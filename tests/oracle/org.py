@@ -70,7 +70,7 @@ def row_of_rota(r):
 
 
 def row_of_emacs(r):
-    # The last one of two properties holds.
+    # Of two properties with one name, the last one counts.
     props = dict(r["props"])
     row = {k: r[k] for k in ("level", "title", "state", "priority", "tags", "scheduled", "deadline", "line")}
     return {**row, "props": props, "id": props.get("ID") or None}

@@ -391,7 +391,7 @@ PUBLIC, OWN, PRIVATE = "203.0.113.1", "203.0.113.77", "10.9.8.7"
 
 def network():
     """A network in which 203.0.113.1 exists, and names have the addresses of the test. Requests to that address reach
-    this machine, but by its routes it is not one of its own: packets to it come from another address."""
+    this machine, but the kernel's routes do not count it as an address of this machine: packets to it come from another one."""
     ip = shutil.which("ip") or "/usr/sbin/ip"
     for command in ("link set lo up", f"addr add {PRIVATE}/24 dev lo", f"addr add {OWN}/32 dev lo",
                     f"route add local {PUBLIC} dev lo src {PRIVATE}"):

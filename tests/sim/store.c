@@ -32,7 +32,7 @@ void sim_store_submit(struct world *w, const struct st_req *q)
 		return;
 	observe_submit(w->check, &r);
 	if (w->fenced)
-		return; /* nobody waits for the answer */
+		return; /* a fenced engine gets no answer */
 	opinion_asked(w->opinion, &r);
 	world_hash(w, hash_pair(r.op + 100, hash_pair(r.sid, r.run.run)));
 	assert(r.lane < LANES);

@@ -251,7 +251,7 @@ void world_start_engine(struct world *w)
 	w->epoch++;
 	world_take_back(w);
 	world_hold_elsewhere(w);
-	model_forget_numbers(w->rows); /* as SQLite does: nobody else uses them */
+	model_forget_numbers(w->rows); /* as SQLite does: no other process uses them */
 	w->engine = new_engine(w);
 	observe_up(w->check);
 	opinion_up(w->opinion);
@@ -354,7 +354,7 @@ uint64_t world_command(struct world *w, struct command c)
 	if (!w->engine)
 		return 0;
 	world_hash(w, hash_pair(c.kind + 700u, c.sid));
-	if (w->fenced) { /* whatever people want, the engine must not ask for anything */
+	if (w->fenced) { /* whatever the command is, a fenced engine must send no request */
 		c.tag = FENCED_TAG;
 		world_step(w, &(struct event){ .kind = EV_COMMAND, .command = &c });
 		return 0;

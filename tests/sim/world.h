@@ -263,7 +263,7 @@ void world_hash(struct world *w, uint64_t what);                         /* adds
 void world_log(struct world *w, const char *fmt, ...) printf_like(2, 3); /* prints only with -v */
 
 /* nodes.c */
-void world_fenced(struct world *w); /* the engine is about to learn it */
+void world_fenced(struct world *w); /* the engine is about to get a fenced answer */
 /* Another node holds some of the live runs, and reports the ends of those that it holds. */
 void world_hold_elsewhere(struct world *w);
 

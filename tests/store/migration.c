@@ -260,7 +260,7 @@ TEST(the_writer_keeps_the_index_of_notes)
 	remove_dir(d.dir);
 }
 
-/* The comparison of the schema is over when the store is open. A trigger that somebody adds later cannot
+/* The comparison of the schema is over when the store is open. A trigger that is added later cannot
  * write to virtual tables: the request fails. */
 TEST(the_schema_is_not_trusted_by_the_writer)
 {

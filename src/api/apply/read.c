@@ -179,8 +179,8 @@ enum err apply_find_leader(struct api_call *call, const struct apply_job *job, s
 	enum err e = schedule_change_find(&scratch, job->api, &leader);
 	if (!e && !leader.exists)
 		e = why_set(call->why, E_INPUT, WHY_NOWHERE,
-			    "'%.*s' is to follow '%.*s', but there is no such schedule", STR_SHORT(item->id),
-			    STR_SHORT(item->after));
+			    "'%.*s' follows '%.*s', but there is no schedule '%.*s'", STR_SHORT(item->id),
+			    STR_SHORT(item->after), STR_SHORT(item->after));
 	for (struct read_sched at = leader.old; !e && item->leader < 0 && at.row.after;) {
 		e = schedule_find_leader(&scratch, job->api, &at, &steps);
 		int k = e ? -1 : apply_find(job, false, at.id);

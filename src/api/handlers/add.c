@@ -65,9 +65,9 @@ static enum err find_or_number(struct api_call *call, struct api *api, struct sc
 			return e;
 		if (n > DERIVED_IDS_MAX)
 			return why_set(call->why, E_CONFLICT, WHY_NOWHERE,
-				       "%u schedules are already called '%.*s' with a number; use --id to "
-				       "name this one",
-				       n - 1, STR_SHORT(base));
+				       "the id '%.*s' is in use, and so are '%.*s-2' to '%.*s-%u'; use --id "
+				       "to name this schedule",
+				       STR_SHORT(base), STR_SHORT(base), STR_SHORT(base), n - 1);
 		struct buf text = { 0 };
 		const char *next =
 			arena_printf(call->arena, "%.*s-%u", base.n > 120 ? 120 : (int)base.n, base.p, n);

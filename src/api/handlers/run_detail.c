@@ -101,8 +101,8 @@ static void add_reports(struct api_call *call, struct api *api, const char *runs
 	buf_addc(out, ']');
 }
 
-/* Adds the answer of an agent: the output of the last attempt, once the run has finished. The version before
- * left it in a file only. */
+/* Adds the answer of an agent: the output of the last attempt, once the run has finished. The previous
+ * version of rota kept the answer only in a file. */
 static void add_answer(struct api_call *call, const char *runs, const struct run_row *r, struct str result)
 {
 	struct str text = result;

@@ -55,7 +55,8 @@ static enum err use_version_at(struct api_call *call, struct api *api, struct sc
 		e = document_read_stored(&quiet, api, text, &doc);
 	if (e)
 		return e == E_NOMEM ? e : OK;
-	t->row->after = doc.after.schedule.n ? t->row->sid : 0; /* only whether there is one is of interest */
+	t->row->after =
+		doc.after.schedule.n ? t->row->sid : 0; /* only used as a flag: whether there is a leader */
 	if (!doc.after.schedule.n) {
 		t->rules.when = doc.when.rule;
 		t->zone = doc.when.zone;
@@ -235,7 +236,7 @@ static void write_why(struct api_call *call, const struct why_facts *f, const st
 	buf_addc(out, '}');
 }
 
-/* Reads the records of the time, also if `t` is the due time of a nominal time. */
+/* Reads the records of the time `t`, which is a nominal time, or the due time of one. */
 static enum err read_records(struct api_call *call, struct api *api, const struct schedule_times *times,
 			     struct wall t, struct read_why *ret)
 {
@@ -247,7 +248,8 @@ static enum err read_records(struct api_call *call, struct api *api, const struc
 	return other ? read_why(api_reader(api), times->row->sid, nominal, ret, call->why) : OK;
 }
 
-/* Answers about `t`. A time that would run is looked at once more, as if it was due now. */
+/* Answers about `t`. If it is a future time that would run, its condition and secrets are checked as of now.
+ */
 static enum err answer_why(struct api_call *call, struct api *api, struct why_facts *facts,
 			   const struct read_sched *s, struct wall t, struct forecast *forecast,
 			   struct why_answer *ret)

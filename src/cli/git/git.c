@@ -135,7 +135,7 @@ static void write_some(int *fd, struct str *input)
 		close_end(fd);
 }
 
-/* Until it has closed its output, or the time is over. */
+/* Writes the input and reads the output until git has closed it. False: GIT_SECONDS_MAX have passed. */
 static bool talk(struct child *c, struct str input, struct buf *out, struct buf *error)
 {
 	int64_t until = clock_boot().us + GIT_SECONDS_MAX * USEC;

@@ -1,4 +1,5 @@
-/* Commits on the shared branch: read, change, publish, and again if another was first. */
+/* Publishes a commit on the shared branch: reads the plan, changes it and publishes it, and begins again if
+ * another publisher was faster. */
 #include "cli/git/publish.h"
 
 #include "cli/git/work_tree.h"
@@ -54,8 +55,7 @@ static enum err follow(struct cli_call *call, const struct repository *r, const 
 		return OK;
 	if (work_file_prepare(call, r, r->root, change, &w) || work_file_write(call, &w, &written) ||
 	    !written) {
-		ret->missing =
-			"the plan in this work tree has other content of this task; bring it up to date";
+		ret->missing = "this task is different in the plan of this work tree; update the work tree";
 		return OK;
 	}
 	enum err e = git_line(&r->git, GIT_ARGS("rev-parse", "-q", "--verify", "HEAD"), &head);
@@ -69,7 +69,7 @@ static enum err follow(struct cli_call *call, const struct repository *r, const 
 	return e || answer.code ? e : work_file_stage(r, r->root, old, blob);
 }
 
-/* A random pause that grows: agents that race must not stay in step. */
+/* A random pause that grows, so that agents that collide do not retry at the same moment again. */
 static void pause_before_retry(unsigned tries)
 {
 	struct timespec now;
@@ -93,8 +93,10 @@ enum err publish_change(struct cli_call *call, const char *file, const char *age
 		e = main_tree_lock(call, &r, &lock);
 	for (unsigned i = 0; !e && !done; i++) {
 		if (i == CLAIM_TRIES_MAX)
-			e = why_set(call->why, E_BUSY, WHY_NOWHERE,
-				    "others changed the shared branch all the time; try again");
+			e = why_set(
+				call->why, E_BUSY, WHY_NOWHERE,
+				"the shared branch was changed by others during each of %d tries; try again",
+				CLAIM_TRIES_MAX);
 		if (i)
 			pause_before_retry(i);
 		if (!e)

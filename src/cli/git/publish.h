@@ -7,9 +7,9 @@
 #include "core/org/org.h"
 
 struct plan_change {
-	/* Chooses what to change, from the plan of the shared branch; NULL: nothing is to choose. */
+	/* Chooses what to change, from the plan of the shared branch; NULL: there is nothing to choose. */
 	enum err (*choose)(void *self, const struct org *o, struct arena *a, struct why *why);
-	/* Appends the plan with the change. *nothing: it has it already. */
+	/* Appends the plan with the change. *nothing: the plan has the change already. */
 	enum err (*apply)(void *self, const struct org *o, struct arena *a, struct buf *out, bool *nothing,
 			  struct why *why);
 	void *self;
@@ -23,7 +23,7 @@ struct published {
 	const char *missing; /* why this work tree does not show the change; NULL: it does */
 };
 
-/* E_BUSY: others published all the time, or the main work tree's file cannot move with its branch; errors of
- * `apply`: nothing was published. */
+/* E_BUSY: another publisher was faster in each of CLAIM_TRIES_MAX tries, or the file in the main work tree
+ * cannot be changed together with its branch; errors of `apply`: nothing was published. */
 must_check enum err publish_change(struct cli_call *call, const char *file, const char *agent,
 				   const struct plan_change *change, struct published *ret);

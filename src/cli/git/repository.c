@@ -18,7 +18,8 @@ static enum err split_path(const char *file, struct arena *a, const char **dir, 
 		return why_set(why, errno == ENOENT ? E_NOTFOUND : E_IO, WHY_NOWHERE,
 			       "cannot read %.150s: %s", file, strerror(errno));
 	if (strchr(real, '\n')) /* git prints paths as lines */
-		return why_set(why, E_INPUT, WHY_NOWHERE, "%.150s: a path with a newline cannot have claims",
+		return why_set(why, E_INPUT, WHY_NOWHERE,
+			       "%.150s: claims are not possible in a file whose path contains a newline",
 			       real);
 	char *copy = arena_dup(a, str_of(real));
 	if (!copy)
@@ -53,8 +54,8 @@ static enum err find_root(struct repository *r, const char *name, const char *fi
 	return r->root && r->common && r->path && r->file ? OK : E_NOMEM;
 }
 
-/* The branch of the origin that belongs to the branch here: its upstream, else that of the same name, else
- * the origin's own. */
+/* The branch of the origin that belongs to the branch here: its upstream, else the branch of the same name,
+ * else the origin's default branch. */
 static enum err find_origin_branch(struct repository *r)
 {
 	const struct git *g = &r->git;
@@ -113,8 +114,7 @@ static enum err find_main_branch(struct repository *r)
 	if (!e && (!r->ref || !*r->ref))
 		e = why_set(g->why, E_CONFLICT, WHY_NOWHERE,
 			    "there is no origin, and the main work tree has no branch checked out: claims "
-			    "have no "
-			    "shared place");
+			    "need a shared branch");
 	return e;
 }
 
@@ -288,7 +288,8 @@ enum err repository_publish(const struct repository *r, const char *old, const c
 	*moved = answer.code == 0;
 	if (*moved)
 		return OK;
-	/* Was another one first, or can it not be published at all? The answer may have got lost, too. */
+	/* git has failed: either another publisher was faster, or the commit cannot be published at all. It
+	 * may also have been published although the answer was lost. */
 	e = repository_tip(r, &tip);
 	if (e)
 		return e;

@@ -10,8 +10,8 @@ struct repository {
 	const char *path;   /* of the plan, from the root */
 	const char *file;   /* of the plan in this work tree */
 	const char *ref;    /* the shared branch: refs/heads/main */
-	bool origin;        /* it is that of the origin */
-	const char *main;   /* root of the main work tree if there is no origin; NULL: it is bare */
+	bool origin;        /* `ref` is a branch of the origin */
+	const char *main; /* root of the main work tree if there is no origin; NULL: the repository is bare */
 };
 
 /* E_INPUT: the file is not in a work tree of git. E_CONFLICT: there is no shared branch. */
@@ -32,6 +32,6 @@ must_check enum err repository_staged(const struct repository *r, const char *ro
 must_check enum err repository_commit(const struct repository *r, const char *parent,
 				      const struct git_blob *old, struct str text, const char *message,
 				      const char **commit, const char **blob);
-/* Moves the shared branch from `old` to `new` if it is still at `old`. *moved: it was. */
+/* Moves the shared branch from `old` to `new` if it is still at `old`. *moved: the branch was moved. */
 must_check enum err repository_publish(const struct repository *r, const char *old, const char *new,
 				       bool *moved);

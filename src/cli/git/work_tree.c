@@ -72,8 +72,8 @@ enum err work_file_stage(const struct repository *r, const char *root, const str
 
 /* --- the main work tree --- */
 
-/* What was begun: the commits before and after, the blobs before and after, and the file's new text beside
- * it. It is there from before the branch moves until the file has followed. */
+/* The journal of a publication: the commits before and after, the blobs before and after, and the file's new
+ * text. It exists from before the branch moves until the file has been changed. */
 struct journal {
 	const char *path, *text; /* names of its two files */
 };
@@ -102,7 +102,7 @@ static void journal_remove(const struct journal *j)
 	unlink(j->text);
 }
 
-/* Finishes a publication that was cut short: if its branch has moved, the file follows. */
+/* Finishes a publication that was interrupted: if its branch has moved, changes the file, too. */
 static enum err recover(struct cli_call *call, const struct repository *r)
 {
 	struct journal j;
@@ -128,7 +128,7 @@ static enum err recover(struct cli_call *call, const struct repository *r)
 			       str_number(word[4], UINT32_MAX, &bytes) &&
 			       docfile_text(j.text, call->arena, &text, call->why) == OK && text.n >= bytes &&
 			       docfile_text(main_file, call->arena, &before, call->why) == OK;
-		/* The text file has the file before and the file after. */
+		/* The journal's text file contains the plan before and after the change. */
 		if (pending && str_eq(before, str_sub(text, 0, bytes)))
 			e = plan_file_write(call, main_file, str_from(text, bytes));
 		if (!e && pending)
@@ -150,7 +150,8 @@ enum err main_tree_lock(struct cli_call *call, const struct repository *r, int *
 	for (unsigned i = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; i++) {
 		if (i == LOCK_TRIES_MAX) {
 			close(fd);
-			return why_set(call->why, E_BUSY, WHY_NOWHERE, "another claim holds %.150s", path);
+			return why_set(call->why, E_BUSY, WHY_NOWHERE,
+				       "another claim has locked %.150s; try again", path);
 		}
 		nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
 	}
@@ -192,7 +193,8 @@ enum err main_tree_publish(struct cli_call *call, const struct repository *r,
 			       r->main);
 	if (!e && work_file_prepare(call, r, r->main, change, &w))
 		return why_set(call->why, E_BUSY, WHY_NOWHERE,
-			       "the plan in the main work tree %.100s has other changes of this task",
+			       "this task is different in the plan of the main work tree %.100s; commit or "
+			       "undo the changes there",
 			       r->main);
 	if (!e)
 		e = journal_paths(r, &j);

@@ -142,7 +142,7 @@ static void print_published(struct cli_call *call, const struct task_call *t, co
 			print_json(call->out, buf_str(&out));
 		return;
 	}
-	print(call->out, "%s '", p->commit ? word : "already so:");
+	print(call->out, "%s%s '", p->commit ? "" : "already ", word);
 	print_text(call->out, t->task);
 	if (p->commit)
 		print(call->out, "' in commit %.12s on %s%s\n", p->commit, p->origin ? "origin " : "",

@@ -24,7 +24,7 @@ static void add_run(struct cli_call *call, struct table *t, const struct val *r)
 				       val_text(call->arena, r, "attempt") });
 }
 
-/* A range of skipped or missed times; one without a last time goes on. */
+/* A range of skipped or missed times; a range without a last time is still open. */
 static void add_range(struct cli_call *call, struct table *t, const struct val *g)
 {
 	const char *first = val_text(call->arena, g, "first"), *last = val_text(call->arena, g, "last");
@@ -199,7 +199,7 @@ enum err verb_run(struct cli_call *call)
 	bool watches = op_arg(&call->args, "watch")->given,
 	     waits = op_arg(&call->args, "wait")->given || watches;
 	const struct arg *name_of = op_arg(&call->args, "schedule");
-	/* The text is terminated, as it is from argv. */
+	/* The text ends with a zero byte, because it comes from argv. */
 	if (name_of->given && docfile_is_org(name_of->text) && access(name_of->text.p, F_OK) == 0)
 		return plan_run(call, name_of->text);
 	enum err e = remote_ask(call, STR("{}"), &text, &answer);

@@ -60,7 +60,7 @@ enum err process_begin(const struct process_start *s, struct process *ret, struc
 	p.pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	p.started = clock_boot();
 	p.until = (struct boot){ p.started.us + s->seconds * USEC };
-	/* The pipe is closed by exec; what is in it is the reason why there was none. */
+	/* exec closes the pipe. If exec fails, the child writes the error into it. */
 	ssize_t n;
 	while ((n = read(report[0], &problem, sizeof problem)) < 0 && errno == EINTR)
 		;
@@ -159,7 +159,7 @@ void process_wait(struct process **list, unsigned n)
 		until = p->until.us < until ? p->until.us : until;
 	}
 	int64_t left = (until - clock_boot().us) / 1000 + 1;
-	/* Without a pidfd (an old kernel) its end is noticed within a moment. */
+	/* Without a pidfd (an old kernel), the end of a process is noticed within 200 ms. */
 	int wait = left < 0 ? 0 : left > 200 ? 200 : (int)left;
 	if (poll(fd, 3 * n, wait) < 0 && errno != EINTR)
 		return;

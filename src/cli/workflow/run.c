@@ -1,4 +1,4 @@
-/* The order of components, and what they get. */
+/* Runs components in the order of their dependencies, and gives them their inputs. */
 #include "cli/workflow/workflow.h"
 
 #include "base/json.h"
@@ -184,7 +184,7 @@ static enum err prepare(struct run *run, unsigned i, struct process_start *s)
 	return e ? e : fill_environment(run, c, s);
 }
 
-/* Starts a component. What keeps it from starting is its result. */
+/* Starts a component. If it cannot be started, the reason becomes its result. */
 static enum err start(struct run *run, unsigned i)
 {
 	struct task *task = &run->task[i];
@@ -231,7 +231,8 @@ static void finish(struct task *task)
 	task->microseconds = clock_boot().us - p->started.us;
 }
 
-/* What a component waits for: nothing any more, something, or something that failed. */
+/* TASK_DONE: the component can start; TASK_WAITING: it waits for another; TASK_SKIPPED: one that it waits for
+ * has failed. */
 static enum task_outcome state_of(const struct run *run, unsigned i)
 {
 	enum task_outcome state = TASK_DONE;
@@ -247,8 +248,8 @@ static enum task_outcome state_of(const struct run *run, unsigned i)
 	return state;
 }
 
-/* Starts what can start, and skips what waits for something that failed. *running becomes the list of what
- * runs; *open: something may still start. */
+/* Starts the components that can start, and skips those that wait for a failed one. *running becomes the list
+ * of running processes; *open: further components may start. */
 static enum err start_ready(struct run *run, struct process **running, unsigned *n, bool *open)
 {
 	*n = 0;

@@ -10,7 +10,7 @@ struct workflow_options {
 	const struct val *input;        /* a map of inputs; NULL: none */
 	unsigned jobs;                  /* components at the same time */
 	int64_t seconds;                /* for one component, unless it has :timeout */
-	bool plan_only;                 /* execute nothing: tasks are names */
+	bool plan_only;                 /* execute nothing: the result lists the names of the components */
 	const struct val *interpreters; /* by language: the command; NULL or a map of strings */
 };
 

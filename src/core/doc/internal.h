@@ -12,8 +12,8 @@ struct doc_reader {
 	unsigned *unsupported;         /* of the schedule or of the agent */
 	struct doc_list *list;         /* takes the warnings; NULL: warnings are dropped */
 	/* Of a schedule: */
-	struct ace by_key;               /* directives that were given as keys … */
-	const struct val *key[ACE_KEYS]; /* … and the values of these keys */
+	struct ace by_key;               /* directives that were given as keys */
+	const struct val *key[ACE_KEYS]; /* the values of these keys */
 	const struct val *expression;
 	struct ace by_expression;
 	const struct val *retry; /* the value of the key `retry` */

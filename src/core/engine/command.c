@@ -107,8 +107,9 @@ static void change_times(struct engine *e, struct sched *s, const struct command
 			     : s->row.pruned_to; /* may be lower than before, if the clock stepped back */
 	r.row.next = first_time(e, &c->rules, c->after, e->now.wall);
 	r.row.next_set_at = (struct wall){ 0 };
-	/* Ends before the change are ignored, including ones that did not match. Stale if there is an end
-	 * that the engine does not know yet. With a new leader the store sets the number. */
+	/* Ends before the change are ignored, including ones that did not match. The store answers ST_STALE
+	 * if there is an end that the engine does not know yet. With a new leader the store sets the number.
+	 */
 	r.row.seen = follow_known_end(e, s->row.after);
 	r.ends_known = true;
 	set_document(&r, c);
@@ -137,7 +138,7 @@ static void change_policy(struct engine *e, struct sched *s, const struct comman
 	command_submit(e, s, &r, FOR_PUT, c->tag);
 }
 
-/* A follower and its leader must be decided for by one engine. */
+/* One engine must decide for both a follower and its leader. */
 static bool is_leader_apart(struct engine *e, const struct sched *s, uint64_t leader)
 {
 	const struct sched *l = engine_sched(e, leader);
@@ -403,7 +404,7 @@ void command_backfill_next(struct engine *e, struct sched *s, enum st_res res)
 
 void command_resume_backfills(struct engine *e)
 {
-	/* From the last on, since one that ends takes the place of the last. */
+	/* Backwards, because the last backfill of the array takes the place of one that ends. */
 	for (uint32_t i = e->backfills; i-- > 0;)
 		if (e->backfill[i].waits)
 			backfill_next(e, engine_sched(e, e->backfill[i].sid), &e->backfill[i]);
@@ -566,7 +567,7 @@ void command_handle(struct engine *e, const struct command *c)
 	};
 	if (c->kind >= ARRAY_LEN(handlers))
 		return;
-	/* Those that may record something need a number for it. */
+	/* Commands that may record something need a number for it. */
 	bool records = c->kind == CMD_PUT || c->kind == CMD_RUN || c->kind == CMD_BACKFILL;
 	if (records && !(numbers_ready(e, NUMBER_RUN) && numbers_ready(e, NUMBER_SCHED)))
 		engine_reply_code(e, c->tag, REPLY_BUSY, c->sid, 0);

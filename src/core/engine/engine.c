@@ -431,7 +431,7 @@ static void handle_ack(struct engine *e, const struct st_ack *ack)
 		[FOR_RESUME] = command_acked, [FOR_WITHDRAW] = due_acked,    [FOR_RUN] = runs_acked,
 		[FOR_HOLD] = command_acked,   [FOR_NUMBERS] = numbers_acked,
 	};
-	/* First, so that the handler finds nothing of the part. */
+	/* Before the handler of the answer, so that it finds nothing of the part. */
 	if (ack->res == ST_FENCED)
 		parts_forget(e, pending.part);
 	handlers[pending.purpose](e, &pending, ack);

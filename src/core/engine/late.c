@@ -15,8 +15,8 @@ static struct wall hold_end(struct engine *e, const struct sched *s)
 }
 
 /* Each cause explains lateness up to an instant, *until. The order matters: a time that was held before a
- * crash is late because of the hold, not because of the crash. late_cause is of times that waited for a hold
- * which does not concern the schedule any more. */
+ * crash is late because of the hold, not because of the crash. late_cause is set for times that waited for a
+ * hold which does not concern the schedule any more. */
 static enum reason cause_of(struct engine *e, const struct sched *s, struct wall due, struct wall *until)
 {
 	const struct {

@@ -28,7 +28,7 @@ void numbers_refill(struct engine *e)
 void numbers_acked(struct engine *e, const struct pending *pending, const struct st_ack *ack)
 {
 	if (ack->res != ST_OK)
-		return; /* the store has none: what needs them waits */
+		return; /* the store has no numbers left: requests that need them wait */
 	number_blocks_add(&e->numbers[pending->kind], ack->first, BLOCK);
 	if (pending->kind == NUMBER_RUN)
 		command_resume_backfills(e);

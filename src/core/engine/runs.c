@@ -711,7 +711,7 @@ void runs_recover(struct engine *e, struct run *r)
 		return;
 	}
 	if (r->row.state == RUN_PENDING) {
-		r->row.node = e->node; /* nobody has started it */
+		r->row.node = e->node; /* no node has started it */
 		ask_next(e, r);        /* the preconditions are asked again; the claim is recorded already */
 		return;
 	}

@@ -73,8 +73,8 @@ struct sched {
 	uint32_t first_run;     /* its oldest open run; in a free slot the next free slot */
 	uint32_t next_follower; /* the next schedule that has the same leader */
 	uint32_t first_end, last_end; /* list of its leader's ends on which it has not acted; NONE: empty */
-	uint32_t finishing;           /* how many ST_FINISH of its runs are under way … */
-	uint32_t failures_pending;    /* … and row.failures once they are recorded */
+	uint32_t finishing;           /* how many ST_FINISH of its runs are under way */
+	uint32_t failures_pending;    /* row.failures once these are recorded */
 	uint16_t late_cause;          /* the reason for its lateness if it is known; 0: find it by time */
 	uint16_t range_reason;        /* the reason of its open range; 0: the store has none */
 	bool busy;                    /* a request that changes its row is under way; no other may be sent */

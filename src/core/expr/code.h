@@ -6,7 +6,7 @@ enum expr_op {
 	DO_CONST,  /* push constant `arg` */
 	DO_NAME,   /* push the value of the name in constant `arg` */
 	DO_SELECT, /* replace the top by its field, named in constant `arg` */
-	DO_HAS,    /* … or by whether it has that field */
+	DO_HAS,    /* replace the top by whether it has the field named in constant `arg` */
 	DO_INDEX,
 	DO_LIST, /* make a list of the `arg` topmost values */
 	DO_MAP,  /* make a map of the `arg` topmost pairs */

@@ -1,4 +1,4 @@
-/* Tasks that are done, and those that repeat. */
+/* Sets the state of tasks, and moves the timestamps of repeating tasks. */
 #include "core/org/complete.h"
 #include "core/org/element.h"
 #include "core/org/line.h"
@@ -12,7 +12,7 @@ struct completion {
 	struct org_patch *patch;
 	unsigned patches;
 	size_t hourly; /* a timestamp that repeats in hours and has no time of day, or WHY_NOWHERE */
-	bool ended;    /* the planning line, the last line of the file, has got an end */
+	bool ended;    /* the planning line is the last line of the file, and got the missing line end */
 	bool repeats;
 	enum err failed;
 };
@@ -117,7 +117,7 @@ static void change_planning(struct completion *c)
 		cuts[1] = cuts[0];
 		cuts[0] = first;
 	}
-	/* Words without blanks between them, such as SCHEDULED:CLOSED:[...], are one. */
+	/* Without blanks between them, as in SCHEDULED:CLOSED:[...], the two parts overlap. */
 	if (cuts[1].at < cuts[0].end)
 		cuts[1].at = cuts[0].end;
 	if (cuts[1].end < cuts[1].at)

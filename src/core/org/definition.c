@@ -44,7 +44,7 @@ static enum err find_stray(const struct org *o, size_t from, size_t to, struct s
 	return e;
 }
 
-/* Why the drawer at `at`, which is in the right place, is not one. */
+/* Says why org does not accept the drawer at `at`, which is in the right place. */
 static enum err explain_broken(const struct org *o, size_t at, size_t end, struct why *why)
 {
 	struct str key, value;

@@ -11,7 +11,7 @@ struct edit {
 	struct arena *arena;
 	struct org_patch *patch;
 	unsigned n;
-	bool ended;  /* the last line of the file, which had no end, has got one */
+	bool ended;  /* the last line of the file got its missing line end */
 	bool failed; /* out of memory */
 };
 
@@ -65,7 +65,7 @@ static const char *property_text(struct edit *e, struct str indent, const struct
 		   : NULL;
 }
 
-/* Replaces the value of the property that holds, and leaves the blanks before it. */
+/* Replaces the value of a property, and leaves the blanks before it. */
 static void set_value(struct edit *e, const struct org_property *p, struct str value)
 {
 	uint32_t at = (uint32_t)(p->key.p + p->key.n + 1 - e->org->text.p);
@@ -143,7 +143,8 @@ static uint32_t text_start(const struct org_head *h, bool after_drawer)
 	return after_drawer && h->drawer.end ? h->drawer.end : h->planning.end ? h->planning.end : h->body;
 }
 
-/* What must come before a line that is inserted at `at`: the last line of a file may have no end. */
+/* The line end that is missing before a line inserted at `at`; empty: it is not missing. The last line of a
+ * file may have no line end. */
 static const char *missing_end(struct edit *e, uint32_t at)
 {
 	const struct org *o = e->org;

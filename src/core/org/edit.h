@@ -1,7 +1,6 @@
 #pragma once
-/* Changes of one headline: its state, properties, timestamps and log. Every byte that a change does not
- * concern stays as it is, whatever it is. What is written is what Emacs would write, without its alignment of
- * tags. */
+/* Changes of one headline: its state, properties, timestamps and log. Bytes that a change does not concern
+ * stay as they are. New text is written as Emacs would write it, without its alignment of tags. */
 #include "base/buf.h"
 #include "core/org/org.h"
 
@@ -24,10 +23,11 @@ struct org_change {
 	unsigned sets;
 	const struct org_patch *patch; /* further changes, which do not overlap with those above */
 	unsigned patches;
-	bool ended;     /* they end the last line of the file, which had no end */
-	struct str log; /* a line for the drawer LOGBOOK, without its end; empty: none */
+	bool ended;     /* the patches add the missing line end of the last line */
+	struct str log; /* a line for the drawer LOGBOOK, without its line end; empty: none */
 };
 
-/* Appends the text of the whole file with the change. A drawer that loses its last property goes, too. */
+/* Appends the text of the whole file with the change. A drawer that loses its last property is removed, too.
+ */
 must_check enum err org_change(const struct org *o, const struct org_head *h, const struct org_change *c,
 			       struct arena *a, struct buf *out, struct why *why);

@@ -272,7 +272,7 @@ static void report_line(const struct org *o, size_t at, size_t next, const struc
 		each->text(each->self, (struct org_span){ (uint32_t)at, (uint32_t)next });
 }
 
-/* What the elements being walked are inside of. */
+/* The drawers and blocks that contain the element being visited. */
 struct place_stack {
 	size_t limit[ORG_DEPTH_MAX + 1];
 	bool closing[ORG_DEPTH_MAX + 1]; /* the line at the limit ends it, and is not an element itself */
@@ -283,8 +283,8 @@ static enum err enter(struct place_stack *in, const struct opening *open, struct
 {
 	size_t limit = in->limit[in->depth];
 	if (in->depth == ORG_DEPTH_MAX)
-		return why_set(why, E_LIMIT, open->at,
-			       "there are more than %d drawers and blocks inside each other", ORG_DEPTH_MAX);
+		return why_set(why, E_LIMIT, open->at, "drawers and blocks are nested more than %d deep",
+			       ORG_DEPTH_MAX);
 	in->depth++;
 	in->limit[in->depth] = open->end < limit ? open->end : limit;
 	in->closing[in->depth] = open->kind != KIND_NOTE;

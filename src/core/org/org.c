@@ -109,9 +109,9 @@ static enum err read_keywords(struct org *o, const struct org_span *section, uns
 struct scan {
 	struct org *org;
 	struct arena *arena;
-	struct org_span *section; /* those with lines that may set keywords */
+	struct org_span *section; /* the sections with lines that may set keywords */
 	unsigned sections;
-	size_t start; /* of the section that is being scanned */
+	size_t start; /* the start of the section that is being scanned */
 	bool candidate;
 };
 

@@ -68,7 +68,7 @@ static bool is_timestamp(struct str bracket)
 }
 
 /* Only keywords in upper case name a field; in lower case they still make the line a planning line. The last
- * one of a kind holds, also if what follows it is not a timestamp. */
+ * one of a kind counts, also if what follows it is not a timestamp. */
 static void set_field(const struct org *o, struct org_head *h, struct str word, struct str bracket)
 {
 	size_t field = offsetof(struct org_head, closed);

@@ -53,7 +53,7 @@ static void write_tags(const struct org *o, const struct org_head *h, struct buf
 	buf_addc(out, ']');
 }
 
-/* Is there a later property of the same name? That one holds. */
+/* Is there a later property of the same name? Only the last one counts. */
 static bool is_overridden(const struct org *o, const struct org_head *h, uint32_t at, struct str key)
 {
 	struct org_property p;

@@ -14,7 +14,7 @@ static bool read_digits(struct str s, size_t at, size_t n, unsigned *ret)
 	return true;
 }
 
-/* A day that the month does not have is counted on into the next one. */
+/* A day beyond the end of its month counts into the next month. */
 static bool read_date(struct str s, int64_t *days)
 {
 	unsigned y, m, d;
@@ -140,7 +140,8 @@ bool task_time_next(const struct task_time *t, const struct zone *z, int64_t now
 	if (utc_of(t, z) <= now) {
 		if (!t->count)
 			return false;
-		/* Days of the month that every month has do not overflow: a jump ends where steps end. */
+		/* A day that every month has does not overflow, so one jump ends at the same day as single
+		 * steps. */
 		bool even = t->unit <= ORG_WEEK || date_of(floor_div(t->local, DAY)).day <= 28;
 		shift_past(&next, z, now, even ? 1 : ORG_SHIFTS_MAX);
 	}
@@ -273,7 +274,7 @@ void stamp_write_next(struct str text, const struct zone *z, int64_t now, struct
 		buf_addf(out, "-%02u:%.2s", (hour + t.count) % 24, kept.p + 4);
 		kept = str_from(kept, range);
 	}
-	for (at = 0; at < kept.n;) { /* a warning for the first time only, --2d, has had its time */
+	for (at = 0; at < kept.n;) { /* leaves out a warning that applies to the first time only: --2d */
 		size_t end = skip_mark(kept, at);
 		if (end == at)
 			end = at + 1;

@@ -34,7 +34,7 @@ struct agenda_query {
 
 struct agenda_item {
 	unsigned plan, head;
-	int64_t at; /* of overdue, due and upcoming: when; of claimed and stale: since when. 0: not known */
+	int64_t at; /* overdue, due, upcoming: the time; claimed, stale: when it was claimed. 0: not known */
 };
 
 struct agenda {
@@ -43,9 +43,9 @@ struct agenda {
 	bool work; /* a task is ready, or a task is due that no other agent has claimed */
 };
 
-/* Ready are open tasks that are not WAITING, not claimed by another, not scheduled in the future, whose
- * :DEPENDS: are done and which no earlier task below a headline with :ORDERED: t holds up. Those that the
- * agent itself has claimed come first. */
+/* A task is ready if it is open, not WAITING, not claimed by another agent, not scheduled in the future, all
+ * its :DEPENDS: are done, and no earlier task below a headline with :ORDERED: t is open. Tasks that the agent
+ * itself has claimed come first. */
 must_check enum err agenda_read(const struct agenda_query *q, struct arena *a, struct agenda *ret);
 /* Appends {"overdue":[rows],...}. */
 void agenda_write(const struct agenda_query *q, const struct agenda *agenda, struct buf *out);

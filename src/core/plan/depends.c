@@ -2,7 +2,7 @@
 #include "core/plan/depends.h"
 #include "base/hash.h"
 
-/* Of all tasks with a name, whether one is open. */
+/* The state of a name: all tasks with this id or title are done, or at least one is open. */
 enum { TASK_DONE = 1, TASK_OPEN = 2 };
 
 void depends_init(struct depends *d, const struct agenda_plan *plan, unsigned plans)

@@ -1,6 +1,6 @@
 #pragma once
 /* Findings about the workflows of a plan: what is wrong with them, and what differs from an older plan. Pure.
- * No facts about time: what is overdue is the agenda's. */
+ * They do not depend on the time: overdue tasks are in the agenda. */
 #include "base/val.h"
 #include "core/plan/world.h"
 

@@ -189,8 +189,8 @@ static unsigned read_subtree(struct compiler *c, struct world *w, struct worlds 
 	const struct org *o = c->org;
 	unsigned level = o->head[at].level;
 	if (depth == ORG_DEPTH_MAX) {
-		c->failed = why_set(c->why, E_LIMIT, o->head[at].at,
-				    "there are more than %d headlines inside each other", ORG_DEPTH_MAX);
+		c->failed = why_set(c->why, E_LIMIT, o->head[at].at, "headlines are nested more than %d deep",
+				    ORG_DEPTH_MAX);
 		return o->heads;
 	}
 	for (at++; at < o->heads && o->head[at].level > level && !c->failed;) {

@@ -27,8 +27,8 @@ enum news_kind {
 	NEWS_RECOVERED,
 	NEWS_PING,    /* every end, for a monitoring service that is pinged */
 	NEWS_STARTED, /* an attempt was started; with NEWS_PING */
-	NEWS_OPENED,  /* a problem was opened, or … */
-	NEWS_CLOSED,  /* … closed */
+	NEWS_OPENED,  /* a problem was opened */
+	NEWS_CLOSED,  /* a problem was closed */
 	NEWS_KINDS
 };
 

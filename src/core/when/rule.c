@@ -1,4 +1,4 @@
-/* Compiled whens: the next time, the previous time, jitter, comparison. */
+/* Compiled when expressions: the next time, the previous time, jitter, comparison. */
 #include "core/when/rule.h"
 
 const char *const rule_kind_words[] = { [RULE_CRON] = "cron",

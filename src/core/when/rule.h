@@ -1,6 +1,6 @@
 #pragma once
-/* A compiled when: a small value without pointers that gives the next and the previous time. Its zone and its
- * excluded dates are kept elsewhere, since many rules share them. Pure. */
+/* A compiled when expression: a small value without pointers that gives the next and the previous time. Its
+ * zone and its excluded dates are kept elsewhere, since many rules share them. Pure. */
 #include "core/when/civil.h"
 #include "core/when/cron.h"
 #include "core/when/orgtime.h"

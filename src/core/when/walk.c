@@ -1,4 +1,4 @@
-/* The occurrences of a when, one by one, without those on excluded days. */
+/* The occurrences of a when expression, one by one, without those on excluded days. */
 #include "core/when/civil.h"
 #include "core/when/when.h"
 

@@ -1,4 +1,4 @@
-/* Compiles a when: its zone first, then its form, then its directives. */
+/* Compiles a when expression: its zone first, then its form, then its directives. */
 #include "core/when/when.h"
 #include "base/hash.h"
 #include "core/when/civil.h"
@@ -16,8 +16,8 @@ struct compiler {
 	struct why *why;
 	const struct when_parts *parts;
 	enum ace_key part; /* the part with the error; ACE_KEYS: the form */
-	bool local_at;     /* a one-shot without offset: … */
-	int64_t at;        /* … its local time, as written */
+	bool local_at;     /* the form is a one-shot without offset */
+	int64_t at;        /* with local_at: its local time, as written */
 };
 
 /* Notes which part an error is about: its place counts from the beginning of that part. */

@@ -54,7 +54,7 @@ const struct zone *when_zone(struct str text, const struct when_env *env);
 must_check enum err when_parse(struct str text, const struct when_env *env, struct arena *a, struct when *ret,
 			       struct why *why);
 
-/* The parts of a when: of one expression, or from keys of a document. */
+/* The parts of a when expression, from one text or from keys of a document. */
 struct when_parts {
 	struct ace written;
 	/* The place of a directive's value, for errors that name a second place. */

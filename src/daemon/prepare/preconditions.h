@@ -6,9 +6,9 @@
 
 struct precondition_answer {
 	bool yes;
-	uint16_t reason; /* if the answer is no */
-	struct str
-		detail; /* for people, in the arena; p NULL: none, empty: an earlier detail no longer holds */
+	uint16_t reason;   /* if the answer is no */
+	struct str detail; /* for people, in the arena; p NULL: none, empty: an earlier detail no longer
+			      applies */
 };
 /* If this version cannot answer the question, the answer is no, with a reason that says so. An error means
  * that the machine failed: try again. */

@@ -33,7 +33,8 @@ static enum err read_previous(const struct context_source *source, struct arena 
 	s->result = source->read->result;
 	if (s->result.n)
 		return OK;
-	/* It has none, or the version before has recorded it, which left results in their files. */
+	/* There is none, or the previous version of rota has recorded it, which kept results only in files.
+	 */
 	enum err e = runfile_tail(source->runs, previous->run, previous->attempt, "out", ANSWER_BYTES_MAX, a,
 				  &s->result, why);
 	return e == E_IO ? OK : e; /* the run does not fail because a result cannot be read */

@@ -28,7 +28,7 @@ static_assert(QUESTIONS_MAX > 0, "there is room for questions and calls");
 enum { KEY_CALLS = 0 };
 #define KEY_COMPILE UINT64_MAX
 
-/* What a thread has for itself. */
+/* The state of one thread. */
 struct prepare_thread {
 	struct prepare_worker *worker;
 	struct reader *reader;
@@ -133,7 +133,7 @@ static enum err render_task(struct prepare_thread *w, struct prepare_task *t)
 	return e ? e : provenance_write(&l.doc, &t->launch, &t->arena, &t->provenance);
 }
 
-/* Counts the attempts that are postponed; `why` NULL: this one is no longer. */
+/* Counts the attempts that are postponed; `why` NULL: this one is not postponed any more. */
 static void note_trouble(struct prepare_worker *w, struct prepare_task *t, const struct why *why)
 {
 	pthread_mutex_lock(&w->lock);

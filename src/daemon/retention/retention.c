@@ -181,7 +181,8 @@ static bool has_result(const struct file_pass *p, uint64_t run)
 }
 
 /* Files of a run that has not ended stay, because they show whether it is alive. The next run of a schedule
- * gets the result of the latest one, which the version before left in its file only: then that stays. */
+ * gets the result of the latest one. If the previous version of rota has recorded that one, its result is
+ * only in its file, which then stays. */
 static bool may_remove(const struct file_pass *p, const struct run_files *f, bool *keep_result)
 {
 	struct old_run run;

@@ -60,8 +60,8 @@ static enum err open_database(const char *path, int flags, sqlite3 **ret, struct
 	int rc = sqlite3_open_v2(path, &db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
 	if (rc == SQLITE_OK) {
 		sqlite3_busy_timeout(db, STORE_BUSY_MS);
-		/* The file may have been written by somebody else: its schema calls no functions with side
-		 * effects, and no statement changes the schema behind SQLite's back. */
+		/* The file may come from elsewhere: its schema must not call functions with side effects, and
+		 * no statement may write to the tables that hold the schema. */
 		sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 		sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 		*ret = db;

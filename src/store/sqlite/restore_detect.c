@@ -48,8 +48,8 @@ int restore_mark(sqlite3 *db, const struct restore_request *q, int64_t generatio
 	int rc = meta_last_run(db, &last);
 	if (rc == SQLITE_OK)
 		rc = meta_get(db, "restored", &before);
-	/* If the clock was stepped back since an earlier restore, what that one did not know is still not
-	 * known. */
+	/* If the clock was set back since an earlier restore, the later time of that restore stays: events up
+	 * to that time are still not known. */
 	int64_t restored = before > q->now.us ? before : q->now.us;
 	const struct {
 		const char *key;

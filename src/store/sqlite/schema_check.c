@@ -11,7 +11,7 @@ static const char list_objects[] =
 	"SELECT type, name, CASE WHEN name LIKE 'memory\\_words\\_%' ESCAPE '\\' AND type = 'table' THEN ''"
 	" ELSE sql END FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name, type";
 
-/* Appends SQL without comments, and with one space in the place of any space. */
+/* Appends SQL without comments, and with one space in place of any white space. */
 static void add_plain(struct buf *out, const char *sql)
 {
 	bool space = false;
@@ -47,7 +47,8 @@ static bool is_same(sqlite3_stmt *a, sqlite3_stmt *b)
 	return !x.failed && !y.failed && str_eq(buf_str(&x), buf_str(&y));
 }
 
-/* The object that comes first in the order of the names; both statements have a row, or one of them. */
+/* Refuses the first object, in the order of names, that differs. At least one of the two statements has a
+ * row. */
 static enum err refuse(sqlite3 *db, sqlite3_stmt *found, int found_rc, sqlite3_stmt *ours, int ours_rc,
 		       struct why *why)
 {

@@ -1,6 +1,6 @@
 #pragma once
-/* Whether a database has exactly the tables, indices and triggers that rota makes. A trigger or a view of
- * somebody else in a database that is opened or restored would be executed with the daemon's next write. */
+/* Whether a database has exactly the tables, indices and triggers that rota makes. A foreign trigger or view
+ * in a database that is opened or restored would be executed with the daemon's next write. */
 #include "base/err.h"
 
 #include <sqlite3.h>

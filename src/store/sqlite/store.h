@@ -17,8 +17,8 @@
 struct store_tuning {
 	unsigned group;      /* requests in one transaction, at most STORE_GROUP_MAX */
 	unsigned checkpoint; /* pages written between two passes of the checkpoint thread */
-	unsigned wal_lull;   /* the writer truncates a longer log … */
-	unsigned lull_ms;    /* … when it had no request for this many milliseconds */
+	unsigned wal_lull;   /* the writer truncates a longer log if there was no request for lull_ms */
+	unsigned lull_ms;    /* milliseconds */
 	unsigned wal_max;    /* the writer restarts a longer log even if requests must wait */
 };
 extern const struct store_tuning store_tuning_default;

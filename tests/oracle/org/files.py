@@ -108,7 +108,7 @@ def text(r):
     for _ in range(r.randint(3, 20)):
         lines += entry(r)
     ends = r.choice(["\n"] * 6 + ["\r\n"] * 2 + ["mixed", "\r"])
-    # The dangerous characters of one line must not end another.
+    # Lines are written one by one, so that an invalid byte stays within its line.
     data = b""
     for line in lines:
         raw = line.encode()

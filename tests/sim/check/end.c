@@ -183,7 +183,7 @@ static void account(struct check *c, struct check_sched *sched, const struct ver
 	sum->due++;
 	if (!r && !in_ranges) {
 		/* Pruned, or not claimed any more; or a catch-up run of a follower, which was withdrawn after
-		 * a step back of the clock because the schedule follows nobody now. */
+		 * a step back of the clock because the schedule has no leader any more. */
 		const struct sched_row *row = &model_sched(c->w->rows, sched->sid)->row;
 		if (n.us <= row->pruned_to.us || (v->after && !row->after && check_repeated(c, n))) {
 			sum->due--;

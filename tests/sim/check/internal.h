@@ -65,7 +65,7 @@ struct check_run {
 	bool launching;  /* the last RN_START is not answered */
 	uint8_t yes, no; /* bits: the last answers of preconditions that the engine of answers_epoch got */
 	uint32_t answers_epoch;
-	bool stopped; /* a person wants it ended */
+	bool stopped; /* a person asked to stop it */
 	bool orphan;  /* a dead launcher started its process, and the engine does not know the process */
 	uint32_t kill_epoch; /* the epoch of the engine that sent RN_KILL */
 	uint32_t preventing; /* the epoch of the engine that sent RN_PREVENT and has no answer yet: the run
@@ -148,7 +148,7 @@ struct check {
 	int64_t all_resumed;        /* true time at which the engine was told that all are resumed */
 	int64_t hold_requested[64]; /* by key: 1 + true time of the last request for a hold; 0: released */
 	struct wall restored;       /* when the store was last restored; 0: never */
-	bool mark_disbelieved;      /* a load found that more than a day ahead */
+	bool mark_disbelieved;      /* a load found `restored` more than a day ahead of the clock */
 	uint64_t restored_sid;      /* the largest sid that the restored store has */
 	uint64_t restores;
 	int64_t slack; /* lateness that the delays of the ports can cause */

@@ -76,7 +76,7 @@ static void check_start_allowed(struct check *c, struct check_run *v, const stru
 		check_fail(c, "run %llu starts while its agent or account is held", run);
 }
 
-/* Another policy may have changed the order, even if it is the same again. */
+/* Another policy may have changed the order, even if the first policy is in force again. */
 static bool same_overlap_since(const struct check_sched *sched, uint32_t rev)
 {
 	const struct version *first = check_version(sched, rev);
@@ -213,14 +213,14 @@ void observe_request(struct check *c, const struct rn_req *q)
 /* An occurrence is executed as one run only. */
 static void check_once(struct check *c, const struct check_run *v, uint32_t self)
 {
-	/* A restore makes sids free again. */
+	/* After a restore, sids above restored_sid are used again. */
 	uint64_t salt = v->row.sid > c->restored_sid ? c->restores << 40 : 0;
 	uint64_t key = hash_pair(v->row.sid + salt, (uint64_t)v->row.nominal.us);
 	uint32_t other;
-	/* A person may say that what a restored store does not know did not run. */
+	/* By a backfill, a person may run times that the restored store does not know. */
 	bool by_hand = v->row.kind == KIND_BACKFILL && v->row.nominal.us <= c->restored.us;
-	/* A mark more than a day ahead of the clock is not believed, so that a restore by a wrong clock does
-	 * not stop everything for years. */
+	/* A time of restore more than a day ahead of the clock is ignored, so that a restore by a wrong clock
+	 * does not stop everything for years. */
 	bool unmarked = c->mark_disbelieved && v->row.nominal.us <= c->restored.us;
 	if (v->row.kind == KIND_MANUAL || by_hand || unmarked)
 		return;

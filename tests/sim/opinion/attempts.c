@@ -13,7 +13,7 @@ static struct wall window_end(const struct opinion_run *r)
 	return (struct wall){ r->row.due.us + SECONDS(r->rules.policy.window) };
 }
 
-/* What a run that was not started may be refused for. */
+/* Whether a run that was not started may be refused for the reason in `now`. */
 static bool may_refuse(const struct opinion *o, const struct opinion_run *r, const struct run_row *now,
 		       int64_t decided)
 {

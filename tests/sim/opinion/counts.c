@@ -51,7 +51,8 @@ static bool same_when(const struct sched_row *a, const struct sched_row *b)
 	       (!a->after || x.policy.after == y.policy.after) && !((a->flags ^ b->flags) & SCHED_ENABLED);
 }
 
-/* Runs left after a change of the schedule: all, if its times are new; else those so far are counted. */
+/* Runs left after a change of the schedule: all of max_runs if its times are new, else max_runs less the runs
+ * so far. */
 static uint32_t left_after_change(const struct opinion_sched *s, const struct sched_row *now)
 {
 	struct rules rules;
@@ -94,7 +95,8 @@ void judge_failures(struct opinion *o, const struct opinion_sched *s, const stru
 		     reason_words[end->reason], before, after, want);
 }
 
-/* A pause that no command asked for needs max_failures failures; and after them the schedule is paused. */
+/* A schedule may be paused without a command only after max_failures failures in a row; a resumption clears
+ * them. */
 static void judge_pause(struct opinion *o, struct opinion_sched *s, const struct sched_row *now,
 			int64_t decided)
 {

@@ -207,7 +207,8 @@ static bool is_surely_live(const struct opinion *o, const struct opinion_run *r)
 static bool is_maybe_live(const struct opinion *o, const struct opinion_run *r)
 {
 	(void)o;
-	/* After a load an attempt may have been requested before; it counts until it is prevented. */
+	/* After a load, the next attempt may have been requested before the crash; it counts until it is
+	 * prevented. */
 	return r->known && !r->gone && !r->ending && (r->loaded || r->preventing || !has_pending_retry(r));
 }
 

@@ -14,10 +14,10 @@ struct spans {
 	unsigned n, room;
 };
 void spans_begin(struct spans *s, int64_t t); /* does nothing if the last one lasts */
-void spans_end(struct spans *s, int64_t t);   /* likewise if it is over */
+void spans_end(struct spans *s, int64_t t);   /* does nothing if the last one is over */
 void spans_add(struct spans *s, int64_t from, int64_t to);
 bool spans_touch(const struct spans *s, int64_t from, int64_t to);
-bool spans_last(const struct spans *s); /* the last one lasts */
+bool spans_last(const struct spans *s); /* whether the last one lasts */
 
 /* A hold on an agent or account. */
 struct held {
@@ -42,11 +42,11 @@ struct opinion_run {
 	uint32_t versions;  /* of its schedule, when it was recorded */
 
 	bool known;      /* the daemon was told that it is recorded, or has loaded it */
-	bool loaded;     /* the latter */
+	bool loaded;     /* the daemon has loaded it */
 	bool probing;    /* loaded; the runner has not said yet whether it is alive */
 	bool preventing; /* the runner was asked to make its next attempt impossible */
 	bool ending;     /* its end was sent to the store */
-	bool gone;       /* … and the daemon was told that it is recorded */
+	bool gone;       /* its end is recorded, and the daemon was told */
 	bool holds_slot; /* it may count against the limits */
 	bool launching;
 	bool starting;      /* it was requested in this step */
@@ -57,9 +57,9 @@ struct opinion_run {
 
 	uint8_t yes, no;           /* bits of enum rn_ask: the last answers */
 	uint16_t no_reason;        /* of the last no; 0: that of the precondition */
-	int64_t answered[RN_ASKS]; /* when */
+	int64_t answered[RN_ASKS]; /* when each of them was answered */
 	int64_t questioned;        /* when its last question was asked */
-	bool state_changed;        /* while its question was under way */
+	bool state_changed;        /* the state changed while its question was under way */
 
 	int64_t retry_asked; /* when its last retry was decided; 0: none */
 	int64_t retry_steps; /* steps of the clock before that */
@@ -67,7 +67,7 @@ struct opinion_run {
 	int64_t must_end;    /* its retry must be given up by then; INT64_MAX: need not */
 	bool dropped;        /* its retry may be given up: another run was claimed, a pause, a command */
 	int64_t killed;      /* it must be killed since then; INT64_MAX: need not */
-	bool may_be_killed;  /* a person or another run wants it ended, or wanted it before a crash */
+	bool may_be_killed;  /* a person or another run may have asked to stop it, now or before a crash */
 	int64_t started;     /* true time of the start of its live process; 0: none is alive */
 	bool orphan;
 	int64_t kill_takes;
@@ -91,7 +91,7 @@ struct opinion_sched {
 	uint64_t sid;
 	struct sched_row row;        /* as the store has it */
 	struct rules rules;          /* of that row */
-	bool dropped, known_dropped; /* the latter: the daemon was told */
+	bool dropped, known_dropped; /* known_dropped: the daemon was told */
 	struct range_row *range;     /* as the store has them */
 	unsigned ranges, range_room;
 	uint32_t versions;                          /* changes so far */
@@ -102,21 +102,21 @@ struct opinion_sched {
 	int64_t removing;                           /* 1 + true time at which CMD_DROP was sent; 0: not */
 	int64_t pause_sent, resume_sent, edit_sent; /* 1 + true time of its last CMD_PAUSE, CMD_RESUME and
 						       CMD_PUT; 0: never */
-	uint64_t kill_tag; /* of that command, if the runs are to be killed; 0: they are not */
+	uint64_t kill_tag; /* tag of that CMD_DROP if it kills the runs; 0: it does not */
 	uint32_t *run;     /* its runs, oldest first */
 	unsigned runs, run_room;
 	int64_t opened;            /* true time at which its last open range was decided */
 	struct policy open_policy; /* by that version */
-	uint32_t missed_now;       /* times that became missed by the write that is judged … */
-	uint32_t taken_now;     /* … and those among them that had run before the clock was stepped back */
-	unsigned busy;          /* requests under way that change its row */
-	struct spans paused;    /* by its own flag */
-	struct spans no_runs;   /* max_runs is reached */
-	struct spans gated;     /* a next check is set */
-	struct spans changing;  /* a request that changes its row is under way */
-	struct spans line;      /* catch-up runs of it were open */
-	struct wall gated_to;   /* the largest next check that was set */
-	uint64_t missed_length; /* of its missed ranges */
+	uint32_t missed_now;       /* times that became missed by the write that is judged */
+	uint32_t taken_now;        /* of these, times that had run before the clock was stepped back */
+	unsigned busy;             /* requests under way that change its row */
+	struct spans paused;       /* by its own flag */
+	struct spans no_runs;      /* max_runs is reached */
+	struct spans gated;        /* a next check is set */
+	struct spans changing;     /* a request that changes its row is under way */
+	struct spans line;         /* catch-up runs of the schedule were open */
+	struct wall gated_to;      /* the largest next check that was set */
+	uint64_t missed_length;    /* of its missed ranges */
 	struct awaited_end *end;
 	unsigned ends, end_room;
 };
@@ -143,7 +143,7 @@ struct opinion {
 	struct opinion_run *run;
 	unsigned runs, run_room;
 	struct map run_of;  /* by run number */
-	struct map stopped; /* by run number: a person wanted it ended */
+	struct map stopped; /* runs that a person asked to stop, by run number */
 	uint32_t *open;     /* runs that the daemon knows and that are not gone */
 	unsigned opens, open_room;
 	struct held *held;
@@ -160,7 +160,7 @@ struct opinion {
 	uint64_t restored_run;
 	struct knowledge *asked; /* by tag: what the daemon knew when it sent the request */
 	unsigned askeds, asked_room;
-	struct knowledge then; /* the same, of the request that is being judged */
+	struct knowledge then; /* what it knew when it sent the request that is being judged */
 	int64_t slack;         /* what the delays of the ports can cause */
 	uint64_t last_news;    /* the largest number of news seen */
 	struct map last_seen;  /* by run number: state and attempt after the last request */
@@ -195,8 +195,8 @@ bool run_is_good(const struct run_row *r); /* done or no_work */
 /* --- what the daemon knew --- */
 /* The daemon has been told that the schedule, or all, are paused. */
 bool known_paused(const struct opinion *o, const struct opinion_sched *s);
-/* A hold on its agent or account that was surely in force at `t`; NULL: none. `forever`: only blocks of the
- * agent, until a person releases it. */
+/* A hold on its agent or account that was surely in force at `t`; NULL: none. `forever`: only a hold of
+ * the agent that lasts until a person releases it. */
 const struct held *surely_held(const struct opinion *o, const struct policy *p, int64_t t, bool forever);
 /* The same if it may have been in force in [from, to]. */
 const struct held *maybe_held(const struct opinion *o, const struct policy *p, int64_t from, int64_t to,
@@ -248,7 +248,7 @@ void judge_alive(struct opinion *o, const struct opinion_run *r);
 void judge_kills(struct opinion *o); /* after each step */
 /* follow.c */
 void await_end(struct opinion *o, const struct run_row *end);
-/* The schedule was changed: ends after that may have been written before. */
+/* The schedule was changed: ends that came after the change may have been written before it. */
 void await_earlier_ends(struct opinion *o, struct opinion_sched *s);
 void judge_follower(struct opinion *o, struct opinion_sched *s, const struct run_row *r, int64_t decided);
 void judge_awaited(struct opinion *o, const struct opinion_sched *s);

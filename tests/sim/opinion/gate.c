@@ -19,7 +19,8 @@ static bool is_too_late(const struct opinion *o, const struct opinion_run *r)
 	return p->window && world_wall(o->w).us > r->row.due.us + SECONDS(p->window);
 }
 
-/* Whoever came first, or has the higher priority, and needs nothing else, goes first. */
+/* Of two runs that wait for nothing but a slot, the one with the higher priority starts first; with equal
+ * priority, the one that is ready for longer. */
 static void judge_order(struct opinion *o, const struct opinion_run *r)
 {
 	const struct policy *p = &r->rules.policy;
@@ -41,7 +42,7 @@ static void judge_order(struct opinion *o, const struct opinion_run *r)
 	}
 }
 
-/* When the step is over it is known which of them were held or refused in it. */
+/* Called at the end of a step, when it is known which runs were held or refused in it. */
 void judge_orders(struct opinion *o)
 {
 	for (unsigned i = 0; i < o->opens; i++)

@@ -91,7 +91,7 @@ void holds_loaded(struct opinion *o)
 	int64_t crashed = o->down.n ? o->down.at[o->down.n - 1].from : o->w->t;
 	for (unsigned i = 0, n = o->helds; i < n; i++) {
 		struct held *h = &o->held[i];
-		h->must_move = false; /* that is judged while the daemon is up only */
+		h->must_move = false; /* that is judged only while the daemon is up */
 		const struct hold_row *row = model_hold(o->w->rows, h->key);
 		if (h->released != INT64_MAX)
 			continue;
@@ -183,7 +183,7 @@ void judge_moved(struct opinion *o)
 	}
 }
 
-/* A pause with an end is over then. */
+/* A pause with an end must be over at its end. */
 void judge_pauses(struct opinion *o)
 {
 	if (!spans_last(&o->all_paused) || o->all_until.us == INT64_MAX)

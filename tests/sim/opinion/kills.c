@@ -1,4 +1,4 @@
-/* Judges kills: a run that a person or a later run wants ended is dead soon after. */
+/* Judges kills: a run that a person stops, or that a later run replaces, must be dead soon after. */
 #include "opinion/facts.h"
 
 void judge_kills(struct opinion *o)

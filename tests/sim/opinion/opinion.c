@@ -208,9 +208,9 @@ void opinion_asked(struct opinion *o, const struct st_req *q)
 	if (r && q->op == ST_FINISH) {
 		r->ending = true;
 		if (r->row.state != RUN_RETRYING)
-			r->dropped = false; /* by what happens from now on */
+			r->dropped = false; /* from now on, only later events may drop the retry */
 		else
-			r->must_end = INT64_MAX; /* it is given up */
+			r->must_end = INT64_MAX; /* its retry is being given up */
 	}
 	if (r && (q->op == ST_FINISH || q->op == ST_VERDICT))
 		r->ready = 0;
@@ -252,7 +252,7 @@ void opinion_written(struct opinion *o, const struct st_req *q, const struct st_
 	bool changed = s->row.rev != m->row.rev || is_new;
 	copy_row(o, s, &m->row);
 	s->dropped = m->dropped;
-	/* A repeated ST_STARTED comes before the repeated end. */
+	/* A repeated ST_STARTED sets the row back to claimed for a moment, until the end is repeated, too. */
 	if (r &&
 	    !(row->state == RUN_CLAIMED && r->row.state == RUN_RETRYING && row->attempt == r->row.attempt))
 		r->row = *row;
@@ -430,7 +430,7 @@ void opinion_requested(struct opinion *o, const struct rn_req *q)
 		break;
 	case RN_PREVENT:
 		r->preventing = true;
-		r->must_end = INT64_MAX; /* when the runner has answered */
+		r->must_end = INT64_MAX; /* it ends when the runner has answered */
 		r->ready = 0;
 		break;
 	case RN_ASK:
@@ -504,7 +504,7 @@ void opinion_ended(struct opinion *o, const struct run_file *f)
 void opinion_up(struct opinion *o)
 {
 	spans_end(&o->down, o->w->t + o->slack + SECONDS(4));
-	/* A mark of a clock that was far ahead is not believed. */
+	/* A time of restore that is far ahead of the clock is ignored. */
 	o->restored = o->w->rows->restored;
 	if (o->restored.us - world_wall(o->w).us > DAYS(1))
 		o->restored = world_wall(o->w);
@@ -525,7 +525,7 @@ void opinion_up(struct opinion *o)
 			continue;
 		}
 		r->loaded = true;
-		r->dropped = true; /* a crash may have forgotten what dropped its retry */
+		r->dropped = true; /* in a crash, the daemon may have forgotten why the retry was dropped */
 		r->probing = r->holds_slot = row->state != RUN_PENDING;
 		r->reported = 0;
 		open_run(o, r);
@@ -562,7 +562,7 @@ void opinion_outage(struct opinion *o, int64_t until)
 
 void opinion_suspended(struct opinion *o, int64_t since)
 {
-	/* A step just before it is noticed after it. */
+	/* A step of the clock just before the suspension is noticed only after it. */
 	if (o->stepped.n && o->stepped.at[o->stepped.n - 1].to >= since)
 		o->stepped.at[o->stepped.n - 1].to = o->w->t + o->slack + SECONDS(3);
 	spans_add(&o->suspended, since, o->w->t + o->slack + SECONDS(3));
@@ -616,7 +616,7 @@ void opinion_restored(struct opinion *o)
 		const struct run_row *row = model_run(o->w->rows, r->row.run);
 		const struct opinion_sched *s = find_opinion_sched(o, r->row.sid);
 		r->sched = s ? (uint32_t)(s - o->sched) : 0;
-		r->versions = 0; /* not sure about it any more */
+		r->versions = 0; /* the opinion is not sure about its version any more */
 		if (row)
 			r->row = *row;
 		number_map_put(&o->last_seen, r->row.run, 0);

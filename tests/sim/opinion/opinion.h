@@ -16,20 +16,24 @@ struct opinion;
 struct opinion *opinion_new(struct world *w);
 void opinion_free(struct opinion *o);
 
-/* The world calls these when it happens. */
+/* The world calls these functions when the event happens. */
 void opinion_up(struct opinion *o); /* before the engine's first step */
 void opinion_down(struct opinion *o);
 void opinion_outage(struct opinion *o, int64_t until);
 void opinion_suspended(struct opinion *o, int64_t since);
-void opinion_stepped(struct opinion *o, int64_t by); /* the wall clock */
+void opinion_stepped(struct opinion *o, int64_t by); /* the wall clock was stepped */
 void opinion_command(struct opinion *o, const struct command *c);
 void opinion_replied(struct opinion *o, const struct reply *r);
-void opinion_asked(struct opinion *o, const struct st_req *q);                           /* the store */
-void opinion_written(struct opinion *o, const struct st_req *q, const struct st_ack *a); /* by the store */
-void opinion_told(struct opinion *o, const struct st_req *q, const struct st_ack *a);    /* before the step */
-void opinion_requested(struct opinion *o, const struct rn_req *q);                       /* from the runner */
-void opinion_reported(struct opinion *o, const struct rn_report *s);                     /* before the step */
-void opinion_started(struct opinion *o, const struct run_file *f);                       /* a process */
+/* A request to the store: when the engine sends it, when it is carried out, and just before the engine gets
+ * the answer. */
+void opinion_asked(struct opinion *o, const struct st_req *q);
+void opinion_written(struct opinion *o, const struct st_req *q, const struct st_ack *a);
+void opinion_told(struct opinion *o, const struct st_req *q, const struct st_ack *a);
+/* A request to the runner: when the engine sends it, and just before the engine gets a report. */
+void opinion_requested(struct opinion *o, const struct rn_req *q);
+void opinion_reported(struct opinion *o, const struct rn_report *s);
+/* A process was started, or has ended. */
+void opinion_started(struct opinion *o, const struct run_file *f);
 void opinion_ended(struct opinion *o, const struct run_file *f);
 void opinion_step_done(struct opinion *o);
 void opinion_pruned(struct opinion *o);   /* old records were removed */

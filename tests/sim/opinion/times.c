@@ -68,7 +68,7 @@ static unsigned causes_between(const struct opinion *o, const struct opinion_sch
 	return c;
 }
 
-/* A hold that ended after this time, by the wall clock. */
+/* Whether a hold ended after this time, by the wall clock. */
 static bool held_by_the_clock(const struct opinion *o, const struct opinion_sched *s, struct wall due)
 {
 	const struct policy *p = &s->rules.policy;
@@ -211,7 +211,8 @@ static void judge_overlap(struct opinion *o, const struct opinion_sched *s, stru
 
 /* --- records --- */
 
-/* Not later than the ports and what happened since it was due explain. */
+/* A time may be decided late only by what the delays of the ports, and the faults since it was due, explain.
+ */
 static void judge_punctuality(struct opinion *o, const struct opinion_sched *s, struct wall nominal,
 			      struct wall due, int64_t decided)
 {
@@ -339,7 +340,8 @@ void judge_range(struct opinion *o, struct opinion_sched *s, const struct range_
 			continue;
 		}
 		s->missed_now += owed;
-		/* The pause of all schedules has ended: its times are recorded by their nominal time. */
+		/* After a pause of all schedules, its times are recorded by their nominal times, and are not
+		 * judged one by one. */
 		bool resumed = g->reason == REASON_PAUSED && o->all_paused.n && n.us <= now.us &&
 			       o->all_paused.at[o->all_paused.n - 1].to >= decided - o->slack;
 		if (!resumed && (at < 100 || at + 100 >= all))

@@ -30,7 +30,7 @@ def read_bugs(path):
 
 
 def pattern(text):
-    """Matches the text whatever its line breaks."""
+    """A pattern that matches the text with any line breaks."""
     words = re.split(r"\s+", text.strip())
     return re.compile(r"\s+".join(re.escape(w) for w in words))
 

@@ -1,5 +1,5 @@
-/* Scenarios: situations in which the checker once saw a fault that was none. Their names say what it did not
- * understand. */
+/* Scenarios: situations in which the checker once reported a fault by mistake. The name of each says what the
+ * checker must know. */
 #include "scenario.h"
 
 #define EVERY_TEN "*/10 * * * *"

@@ -39,7 +39,8 @@ ON_EACH(numbers_are_taken_once)
 	CHECK_UNCHANGED(f, req_numbers(NUMBER_KINDS, 1), ST_REFUSED);
 }
 
-/* Those that were recorded are not given out, though nobody took them, and though they are gone again. */
+/* Recorded numbers are not given out again, even if no request took them and even if their records were
+ * deleted. */
 ON_EACH(numbers_are_larger_than_all_that_were_recorded)
 {
 	ask(f, req_put(40, 0, 10));
@@ -57,7 +58,7 @@ ON_EACH(numbers_are_larger_than_all_that_were_recorded)
 	ask(f, req_withdraw(60, 1, 10, 200));
 	CHECK_INT(fixture_ask(f, req_numbers(NUMBER_RUN, 3)).first, 91);
 	CHECK_INT(fixture_ask(f, req_numbers(NUMBER_SCHED, 3)).first, 61);
-	/* With one owner, those that were not recorded are free again. */
+	/* With one owner, numbers that were taken but not recorded are free again. */
 	fixture_reopen(f);
 	CHECK_INT(fixture_ask(f, req_numbers(NUMBER_RUN, 3)).first, 91);
 	CHECK_INT(fixture_ask(f, req_numbers(NUMBER_SCHED, 3)).first, 61);
@@ -131,7 +132,7 @@ ON_EACH(a_request_for_another_part_is_fenced)
 	CHECK_INT(ask(f, of_part(req_occ(5, 1, 1, 100), 3, 1)).row.part, 3);
 	CHECK_UNCHANGED(f, of_part(req_finish(5, 1, 1, RUN_FINISHED, 110), 4, 1), ST_FENCED);
 	CHECK_INT(ask(f, of_part(req_put(5, 1, 20), 3, 1)).row.part, 3);
-	/* Others concern no owner. */
+	/* The other requests are not fenced. */
 	CHECK_RES(f, req_hold(1, 1, 1), ST_OK);
 	CHECK_RES(f, prune_runs(1, 9, 1000), ST_OK);
 }

@@ -167,12 +167,12 @@ ON_EACH(put_is_judged_by_rev)
 {
 	CHECK_RES(f, req_put(5, 1, 10), ST_REFUSED); /* there is no such schedule */
 	CHECK_RES(f, req_put(5, 0, 10), ST_OK);
-	struct st_ack ack = ask_unchanged(f, req_put(5, 0, 11)); /* of another caller */
+	struct st_ack ack = ask_unchanged(f, req_put(5, 0, 11)); /* another `at`: from another caller */
 	CHECK_INT(ack.res, ST_COLLISION);
 	CHECK(ack.has_row && ack.row.rev == 1);
 	struct st_req named = req_put(5, 0, 10);
 	named.id = STR("other");
-	CHECK_UNCHANGED(f, named, ST_COLLISION); /* at the same time */
+	CHECK_UNCHANGED(f, named, ST_COLLISION); /* the same `at`, but another id */
 	CHECK_RES(f, req_put(5, 1, 20), ST_OK);
 	CHECK_UNCHANGED(f, req_put(5, 0, 10), ST_COLLISION); /* carried out, but another put followed */
 	CHECK_UNCHANGED(f, req_put(5, 1, 21), ST_STALE);

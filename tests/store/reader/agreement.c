@@ -6,7 +6,7 @@
 
 enum { QUESTIONS = 6000, BYTES_MAX = 1 << 16 };
 
-/* What a question names, at random: most of it exists. */
+/* The random arguments of a question; most of them exist. */
 struct question {
 	uint64_t sid, run, number, before;
 	uint32_t rev;
@@ -24,7 +24,7 @@ static struct str id_of(const struct question *q)
 	return (struct str){ q->id_text, 5 };
 }
 
-/* Writes the answer as text; how much was found. */
+/* Writes the answer as text, and returns how many items were found. */
 typedef unsigned question_fn(struct scene *s, const struct question *q, struct buf *out);
 
 /* --- rows as text --- */

@@ -47,7 +47,7 @@ TEST(texts_cannot_control_a_terminal)
 		{ __LINE__, "a\nb\tc\rd", "a\\x0ab\\x09c\\x0dd" },
 		{ __LINE__, "\x7f", "\\x7f" },
 		{ __LINE__, "\xC2\x9B", "\\xc2\\x9b" },          /* C1 */
-		{ __LINE__, "\xC2\xA0", "\xC2\xA0" },            /* the first that is not */
+		{ __LINE__, "\xC2\xA0", "\xC2\xA0" },            /* the first character after C1 */
 		{ __LINE__, "\x9B", "\\x9b" },                   /* not UTF-8 */
 		{ __LINE__, "\xE2\x80\xAE", "\\xe2\\x80\\xae" }, /* right-to-left override */
 		{ __LINE__, "\xE2\x81\xA6\xE2\x81\xA9", "\\xe2\\x81\\xa6\\xe2\\x81\\xa9" }, /* isolates */

@@ -121,7 +121,7 @@ TEST(processes_that_the_daemon_adopted_are_not_people)
 	/* A job that the daemon's process had started before it became the daemon. */
 	w.at[2].adopts = 21;
 	CHECK(lineage_walk(read_process, &w, 3, 100, &l) == OK && l.run == 0 && !l.other && !l.descends);
-	/* Shims of runs stay what they are. */
+	/* Shims of runs are still recognized. */
 	w.at[4] = process(2, 30, 12);
 	CHECK(lineage_walk(read_process, &w, 6, 100, &l) == OK && l.run == 12 && !l.other && l.descends);
 	/* The daemon is itself in a run of another daemon, whose shim is 1. */

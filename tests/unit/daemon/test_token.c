@@ -65,7 +65,7 @@ TEST(the_key_of_an_earlier_version_is_used)
 	struct token_key first = { { 0 } }, second = { { 0 } }, stored = { { 7, 8, 9 } };
 	CHECK(mkdtemp(dir));
 	snprintf(path, sizeof path, "%s/token.key", dir);
-	/* Without a file, each key is another one. */
+	/* Without a file, each call makes a new key. */
 	CHECK(token_key_new(dir, &first, NULL) == OK && token_key_new(dir, &second, NULL) == OK);
 	CHECK(memcmp(&first, &second, sizeof first) != 0);
 	FILE *f = fopen(path, "w");

@@ -1,5 +1,5 @@
-/* Changes of org files: exact texts for typical ones, and for random files and changes that nothing else
- * changes. What a completed task becomes is compared with Emacs in tests/oracle/org_todo.py. */
+/* Changes of org files: exact texts for typical changes; with random files and changes, nothing else changes.
+ * tests/oracle/org_todo.py compares completed tasks with Emacs. */
 #include "core/org/complete.h"
 #include "core/org/edit.h"
 #include "core/org/line.h"
@@ -74,7 +74,7 @@ TEST(logs)
 		  "* a\n:PROPERTIES:\n:ID: 1\n:END:\n:LOGBOOK:\n- x\n:END:\ntext\n");
 	CHECK_STR(changed(__LINE__, "* a\ntext\n  :logbook:\n  - y\n  :END:\n", &c),
 		  "* a\ntext\n  :logbook:\n  - x\n  - y\n  :END:\n");
-	/* A drawer without an end is none. */
+	/* A drawer without an end is not a drawer. */
 	CHECK_STR(changed(__LINE__, "* a\n:LOGBOOK:\n* b\n:END:\n", &c),
 		  "* a\n:LOGBOOK:\n- x\n:END:\n:LOGBOOK:\n* b\n:END:\n");
 	CHECK_STR(changed(__LINE__, "* a", &c), "* a\n:LOGBOOK:\n- x\n:END:\n");
@@ -105,7 +105,7 @@ TEST(repeaters)
 		/* The name of the day is written anew, a warning for the first time is dropped. */
 		{ __LINE__, "<2026-11-16 Foo 9:00-10:00 +1d --2d -1w>",
 		  "<2026-11-17 Tue 09:00-10:00 +1d -1w>" },
-		/* A time that does not exist, after the change of clocks. */
+		/* The clocks change on March 29: 02:30 does not exist. */
 		{ __LINE__, "<2026-03-28 Sat 02:30 +1d>", "<2026-03-29 Sun 03:30 +1d>" },
 	};
 	for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
@@ -171,7 +171,7 @@ static bool same(const struct org *a, struct org_span x, const struct org *b, st
 	return str_eq(org_text(a, x), org_text(b, y));
 }
 
-/* The properties that are in both, in order, apart from those that the change names. */
+/* Whether both have the same properties in the same order, apart from those that the change names. */
 static bool same_properties(const struct org *a, const struct org_head *x, const struct org *b,
 			    const struct org_head *y, const struct org_change *c)
 {
@@ -207,7 +207,7 @@ static struct str text_of(const struct org *o, const struct org_head *h)
 		       h->end);
 }
 
-/* Everything of the target that the change does not name, and all of the others. */
+/* Checks that the change leaves all other headlines, and all that it does not name, as they were. */
 static void check_change(const struct org *a, const struct org *b, unsigned target,
 			 const struct org_change *c)
 {
@@ -225,8 +225,8 @@ static void check_change(const struct org *a, const struct org *b, unsigned targ
 		CHECK(str_eq(org_text(b, y->state), c->state.n ? c->state : org_text(a, x->state)));
 		CHECK(same_properties(a, x, b, y, c));
 		struct str old = text_of(a, x), new = text_of(b, y);
-		/* The last line of the file may have got an end, a log line is new: the rest is there in
-		 * order. */
+		/* The last line may have got its missing line end, and a log line may be new; all other bytes
+		 * are there in order. */
 		if (!c->log.n && x->end < a->text.n)
 			CHECK(str_eq(old, new));
 		CHECK(new.n >= old.n);
@@ -258,8 +258,8 @@ static void change_at_random(uint64_t *seed, size_t bytes)
 		c.log = STR("- log");
 	CHECK_INT(org_change(&a, &a.head[target], &c, &arena, &out, &why), OK);
 	CHECK_INT(org_read(buf_str(&out), &arena, &b, &why), OK);
-	/* A new end of the last line can make a file with other line ends: then lines are read differently.
-	 */
+	/* A new line end of the last line can change which line ends the file has; then lines are read
+	 * differently. */
 	if (!strcmp(a.eol, b.eol))
 		check_change(&a, &b, target, &c);
 	buf_free(&text);

@@ -1,5 +1,5 @@
-/* Org files: seed 000's timestamps and rows; lookup; limits. What the rows of other files are is compared
- * with Emacs in tests/oracle/org.py. */
+/* Org files: seed 000's timestamps and rows; lookup; limits. tests/oracle/org.py compares the rows of other
+ * files with Emacs. */
 #include "core/org/element.h"
 #include "core/org/row.h"
 #include "test.h"
@@ -208,7 +208,7 @@ static struct str repeat(const char *line, size_t bytes)
 	return (struct str){ text, at };
 }
 
-/* 10 MB of what takes most memory, or most time if something is not linear. */
+/* 10 MB of the content that takes the most memory, or the most time if a step is not linear. */
 TEST(large_files_and_limits)
 {
 	static const struct {

@@ -1,4 +1,4 @@
-/* Describes in words what clock changes do to the runs of a when. */
+/* Describes in words what clock changes do to the runs of a when expression. */
 #include "core/when/explain/explain.h"
 #include "core/when/explain/text.h"
 #include "core/when/iso.h"

@@ -1,5 +1,5 @@
-/* A when in words. No two sets of times get the same sentence: each kind names its values exactly, and the
- * sentences of different kinds differ. Parts that restrict nothing are left out. */
+/* When expressions in words. No two sets of times get the same sentence: each kind names its values exactly,
+ * and the sentences of different kinds differ. Parts that restrict nothing are left out. */
 #include "core/when/explain/explain.h"
 #include "core/when/dur.h"
 #include "core/when/explain/cron.h"

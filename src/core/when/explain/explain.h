@@ -1,5 +1,5 @@
 #pragma once
-/* A when in words. Two whens with different times never get the same sentence. Pure. */
+/* When expressions in words. Two expressions with different times never get the same sentence. Pure. */
 #include "core/when/when.h"
 
 /* Appends one sentence: the times, the days (and whether both day fields must match), the zone, the bounds.

@@ -39,7 +39,8 @@ void operation_number_used(struct operation *o, unsigned kind, uint64_t number)
 {
 	struct numbers_given *given = &o->sql->numbers;
 	if (kind < NUMBER_KINDS && number > given->last[kind])
-		given->last[kind] = number; /* without effect if it is not known: then it is read first */
+		given->last[kind] = number; /* has no effect if the last number is not known: it is read
+					       before it is used */
 }
 
 /* --- parts --- */

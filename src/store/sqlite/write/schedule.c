@@ -103,8 +103,8 @@ static int judge_put(struct operation *o, bool new, bool *may)
 	return SQLITE_OK;
 }
 
-/* Whether this request made the schedule that has its sid: by its id, since a new schedule has no other
- * mark. */
+/* Whether the schedule with the sid of the request was made by an earlier copy of this request. The id shows
+ * it: nothing else identifies the request that made a schedule. */
 static int made_by_this(struct operation *o, bool *ret)
 {
 	sqlite3_stmt *s = o->sql->stmt[SQL_ID_IS];
@@ -112,7 +112,8 @@ static int made_by_this(struct operation *o, bool *ret)
 	return db_first_number(s, db_bind_text(s, 2, o->r->id), ret, NULL);
 }
 
-/* `may`: whether the request's sid is new, or its schedule was made before; if not, sets the answer. */
+/* `may`: whether the request is still to be carried out; if not, sets its answer: it was carried out before,
+ * or another request has used its sid. */
 static int judge_repeated(struct operation *o, bool *may)
 {
 	const struct st_req *r = o->r;

@@ -102,8 +102,8 @@ enum write_statement {
 	WRITE_STATEMENTS
 };
 
-/* Numbers that were given out by ST_NUMBERS. They are not stored: nobody else uses this database, so those
- * that were not recorded are free again when it is opened again. */
+/* Numbers that were given out by ST_NUMBERS. They are not stored: no other process uses this database, so
+ * those that were not recorded are free again when it is opened again. */
 struct numbers_given {
 	bool known[NUMBER_KINDS]; /* else `last` must be read first */
 	uint64_t last[NUMBER_KINDS];

@@ -38,7 +38,7 @@ static int carry_out_group(struct writer *w, struct queue_entry **e, unsigned n)
 	if (rc == SQLITE_OK)
 		return rc;
 	db_explain(w->db, rc, &w->why);
-	w->sql.numbers = before; /* nobody was told of those that were taken */
+	w->sql.numbers = before; /* no caller has got the numbers that were taken */
 	w->sql.parts.known = false;
 	(void)roll_back(w);
 	return rc;

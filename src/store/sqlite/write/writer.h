@@ -16,8 +16,8 @@ struct writer {
 	struct store_failures *failures;
 	struct store_tuning tuning;
 	pthread_t thread;
-	unsigned log;        /* pages in the write-ahead log … */
-	unsigned file;       /* … and in its file, which does not shrink when the log restarts */
+	unsigned log;        /* pages in the write-ahead log */
+	unsigned file;       /* pages in the log's file, which does not shrink when the log restarts */
 	unsigned restart_at; /* a log of more pages is restarted, even if requests must wait for it */
 	struct why why;      /* of the last failure */
 	struct queue_entry *group[STORE_GROUP_MAX];

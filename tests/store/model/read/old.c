@@ -9,7 +9,7 @@ static int64_t latest(const int64_t *t, unsigned n)
 	return max;
 }
 
-/* Whether the run has the last end of a schedule that can have another one. */
+/* Whether the run has the last end of a schedule that may have a further end. */
 static bool is_last_end(const struct model *m, const struct run_row *run)
 {
 	const struct model_sched *s = find_sched(m, run->sid);
