@@ -600,7 +600,7 @@ const struct op ops[OPS] = {
 			POSITIONAL("expression", "EXPR",
 				"cron, ACE, @every, a time, <org timestamp>, or a phrase"),
 			OPTION("tz", "ZONE",
-				"time zone, unless the expression names one (default: this machine's)"),
+				"time zone, unless the expression names one (default: that of rota.yaml, else this machine's)"),
 			OPTION("after", "TIME", "show times after TIME instead of now"),
 			COUNT("count", "N", NEXT_COUNT_MAX, "number of times (default 5)"),
 			OPTION("id", "ID", "id of the schedule, which H and JITTER depend on"),
@@ -608,7 +608,7 @@ const struct op ops[OPS] = {
 			JSON_PARAM,
 		},
 		.notes = "A line of --batch is {\"expr\",\"tz\"?,\"after\"?,\"count\"?,\"id\"?}; the answers, in the same order, are\n"
-			 "{\"next\":[...]} or {\"error\":\"...\"}. The default time zone is UTC there.\n"
+			 "{\"next\":[...]} or {\"error\":\"...\"}. The default time zone is that of rota.yaml, else UTC.\n"
 			 "Expressions are described in rota-when(7).",
 	},
 	[OP_EXPLAIN] = {
@@ -619,7 +619,7 @@ const struct op ops[OPS] = {
 		.param = {
 			POSITIONAL("expression", "EXPR", "any expression", .required = true),
 			OPTION("tz", "ZONE",
-				"time zone, unless the expression names one (default: this machine's)"),
+				"time zone, unless the expression names one (default: that of rota.yaml, else this machine's)"),
 			OPTION("after", "TIME", "show times after TIME instead of now"),
 			OPTION("id", "ID", "id of the schedule, which H and JITTER depend on"),
 			JSON_PARAM,

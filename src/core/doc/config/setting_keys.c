@@ -373,7 +373,7 @@ const struct setting config_settings[] = {
 	{ DAYS("kept_runs_days", kept_runs_days, 90), "ROTA_KEPT_RUNS_DAYS",
 	  "days for which records of runs are kept" },
 	{ DAYS("kept_events_days", kept_events_days, 30), "ROTA_KEPT_EVENTS_DAYS",
-	  "days for which events are kept" },
+	  "days for which events are kept; no effect yet" },
 	{ DAYS("kept_logs_days", kept_logs_days, 30), "ROTA_KEPT_LOGS_DAYS", "days for which logs are kept" },
 	{ VALUE("kept_logs", kept_logs, KEY_SIZE, KIB *KIB, INT64_C(1) << 50, 5 * KIB * KIB * KIB),
 	  "ROTA_KEPT_LOGS", "size of all logs; beyond it the oldest are removed" },
