@@ -55,7 +55,7 @@ void api_release(struct api_call *call);
 typedef void api_command_fn(struct api_call *call, struct api *a, const struct reply *r);
 must_check enum err api_command(struct api_call *call, struct api *a, const struct command *c,
 				api_command_fn *then);
-/* Sends a request to the store, likewise. E_BUSY: the store cannot write now. */
+/* The same for a request to the store. E_BUSY: the store cannot write now. */
 typedef void api_store_fn(struct api_call *call, struct api *a, const struct st_ack *ack);
 must_check enum err api_store_request(struct api_call *call, struct api *a, const struct st_req *r,
 				      api_store_fn *then);

@@ -209,7 +209,7 @@ static void send_to_all(void *arg)
 	frames_free(frames);
 }
 
-/* Later events are sent to it together with the other followers: they are written after its first ones. */
+/* Later events are sent to the new follower together with the others, after its first events. */
 static void begin_stream(void *arg)
 {
 	struct frames *frames = arg;

@@ -162,7 +162,7 @@ void json_open_run(struct buf *out, const struct run_row *r, struct str id)
 	json_add_time(out, "nominal", r->nominal);
 	json_add_time(out, "due", r->due);
 	buf_addf(out, ",\"attempt\":%u,\"state\":\"%s\"", r->attempt, state_of(r));
-	/* While a further attempt runs, the row still has the end of the one before. */
+	/* While a further attempt runs, the row still has the end of the previous attempt. */
 	bool alive = r->state == RUN_CLAIMED;
 	buf_addf(out, r->outcome && !alive ? ",\"outcome\":\"%s\"" : ",\"outcome\":null",
 		 outcome_words[r->outcome]);

@@ -171,7 +171,7 @@ struct read_filter {
 	struct {
 		struct wall nominal;
 		uint64_t run;
-	} before; /* the cursor: the last run of the page before */
+	} before; /* the cursor: the last run of the previous page */
 	unsigned limit;
 };
 

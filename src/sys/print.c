@@ -17,7 +17,8 @@ static void print_escaped(FILE *to, struct str s, const char *allowed)
 			fwrite(s.p, 1, n, to);
 		else
 			fprintf(to, "\\x%02x", (unsigned char)s.p[0]);
-		/* The other bytes of such a character are not valid by themselves, and are escaped, too. */
+		/* Of a character that may not be shown, the other bytes are not valid by themselves, so they
+		 * are escaped, too. */
 		s = str_from(s, n ? n : 1);
 	}
 }

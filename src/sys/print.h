@@ -10,7 +10,7 @@
 /* Like fprintf for %s, %d, %u, %x, %g, %c and %%, with width, precision and l, ll, z. The texts of %s are
  * escaped, newlines and tabs, too; the format itself is not. */
 void printf_like(2, 3) print(FILE *to, const char *format, ...);
-/* One text, likewise. */
+/* Prints one text, escaped in the same way. */
 void print_text(FILE *to, struct str s);
 /* The number of characters that print_text writes. */
 size_t print_width(struct str s);
@@ -21,5 +21,5 @@ void print_lines(FILE *to, struct str s);
 void print_indented(FILE *to, struct str s, unsigned indent);
 /* Text that another program may read, such as a rendered template: unchanged, unless `to` is a terminal. */
 void print_for_program(FILE *to, struct str s);
-/* JSON: what may not be shown, and can only be inside of a string there, is written as \uNNNN. */
+/* JSON: characters that may not be shown, which can only be inside of strings, are written as \uNNNN. */
 void print_json(FILE *to, struct str s);

@@ -120,7 +120,7 @@ def followers():
 
 
 def bodies():
-    """Only apply may have a large body; it is refused before it is sent."""
+    """Only apply may have a large body; other large bodies are refused before they are sent."""
     with Rig(ROTA) as rig:
         rig.start()
 

@@ -17,7 +17,7 @@ BYTES = 2 << 20
 
 
 def tag_directives(end):
-    """libyaml compares each of them with all others: 2 MB take it 10 seconds."""
+    """libyaml compares each TAG directive with all others: 2 MB take it 10 seconds."""
     text, n = [], 0
     while n < BYTES:
         text.append(f"%TAG !{len(text):x}! tag:example.org,2000:{end}")

@@ -62,7 +62,7 @@ sleep 60
     child = int(until("the run has its child", lambda: file_text(name + ".child").strip()))
     shim = shim_of(child)
     check(shim > 0, "the shim is found")
-    os.kill(child, signal.SIGSTOP)  # so that it is not killed before it is asked
+    os.kill(child, signal.SIGSTOP)  # so that it is not killed before it acts
     if kill_launcher:
         with open(f"/proc/{daemon_pid()}/task/{daemon_pid()}/children", encoding="ascii") as f:
             for pid in f.read().split():

@@ -30,7 +30,7 @@ def run(rig, *argv, env=None):
 
 
 def harmless(rig, *argv, lines=False):
-    """The output has no such characters, and (unless it is a text of several lines) no line of the attacker."""
+    """The output has no characters of HIDDEN and, unless it is a text of several lines, no line of the attacker."""
     r = run(rig, *argv)
     for text in (r.stdout, r.stderr):
         check(not HIDDEN.search(text), f"{argv}: characters that control a terminal", r)

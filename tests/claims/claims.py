@@ -135,7 +135,7 @@ def make_dirty(r, tree):
 
 
 def check_commits(place, name):
-    """Every commit changes the state of one task, on top of the commit before."""
+    """Every commit changes the state of one task, on top of the previous commit."""
     commits = place.commits()
     for commit in commits:
         parents = git(place.shared_dir, "rev-list", "--parents", "-n1", commit).decode().split()[1:]

@@ -117,7 +117,7 @@ def wait_past(second):
 
 
 def check_edited():
-    """After an edit of the when, `why` of a time before it is answered by the records and by the version in force then."""
+    """After an edit of the expression, `why` of an earlier time is answered by the records and by the version in force then."""
     with Rig(sys.argv[1]) as rig:
         check(rig.start(), "the daemon starts", rig.log_text())
         check(rig.cli("add", "@every 2s", "--id", "even", "--", "true").returncode == 0, "add")

@@ -140,7 +140,7 @@ def documents():
             check(rig.shown("free")["timezone_from"] == "configuration", "its zone comes from the configuration")
             check(rig.local_next("fixed", "Europe/Berlin") == "09:00", "a document that names its zone stays as it is")
             check(rig.shown("soon")["next"] == soon, "a time that was resolved stays as it is", rig.shown("soon"))
-            # The change is an edit of the when: what came due before it is recorded, and does not run.
+            # The change of the zone is an edit of the expression: times that came due before it are recorded, and do not run.
             second = datetime.fromtimestamp(last // 1000000 + 1, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
             why = wait_until(30, lambda: (w := rig.json("why", "each", second)).get("reason") and w)
             check(why and why["disposition"] == "missed" and why["reason"] == "edited", f"a time before the change, {second}", why)

@@ -156,7 +156,7 @@ def trouble_text(rig):
 
 
 def reported_trouble(rig):
-    """The trouble as /status reports it, or its error: what the answer needs may be what fails."""
+    """The trouble as /status reports it, or the error of /status, which may need what fails."""
     try:
         return rig.ask("GET", "/status")["trouble"] or ""
     except Refused as e:

@@ -448,7 +448,7 @@ static int by_day(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* A random instant of the years; half of them are near a clock change. */
+/* A random instant of the years; half of these instants are near a clock change. */
 static int64_t random_time(const struct local *l)
 {
 	int64_t span = l->to - l->from;

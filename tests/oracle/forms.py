@@ -742,7 +742,7 @@ def phrase_step(rng):
     step = n * size
 
     def runs(name, after, count, until=None):
-        if 3600 % step == 0 or step == 3600:  # every hour of the day has such minutes: elapsed time
+        if 3600 % step == 0 or step == 3600:  # the step divides the hour: the times follow elapsed time
             return wall_runs(name, after, count, lambda d: True, range(0, DAY, step), True, until)
         if DAY % step == 0 and step % 3600 == 0:  # some hours of the day, as wall times
             return wall_runs(name, after, count, lambda d: True, range(0, DAY, step), False, until)

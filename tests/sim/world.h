@@ -43,8 +43,8 @@ struct port_timing {
 	unsigned repeat_percent;    /* percentage of groups that are written twice before they are answered */
 	unsigned orphan_percent;    /* percentage of the starts requested before a crash of the daemon that
 				       happen after the crash */
-	unsigned unseen_percent;    /* of probes that do not see such a start, which comes after them */
-	unsigned elsewhere_percent; /* of live runs that another node holds after a restart of the daemon */
+	unsigned unseen_percent;    /* percentage of probes that come before such a start and find nothing */
+	unsigned elsewhere_percent; /* percentage of live runs that another node holds after a restart */
 };
 
 /* What a simulated process does. */

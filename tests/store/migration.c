@@ -50,7 +50,7 @@ static void old_database_make(struct old_database *d, unsigned version)
 	buf_free(&rows);
 }
 
-/* Undoes what version 3 adds, so that the other rows can be compared with those of the version before. */
+/* Undoes what version 3 adds, so that the other rows can be compared with those of version 2. */
 static void undo_version_3(const char *path)
 {
 	run_sql(path, "UPDATE run SET node = 0; ALTER TABLE schedule DROP COLUMN part; DROP TABLE part;"

@@ -59,8 +59,8 @@ struct apply_job {
 	/* Removals: */
 	unsigned place; /* index of the place in `prune`, then in `gone`, whose schedules are being read */
 	struct read_sched last; /* the last schedule that was read from this place; id.p NULL: none yet */
-	struct str last_agent;  /* the last agent of the page before; agents are read in pages when all places
-				   are done */
+	struct str last_agent;  /* the last agent of the previous page; agents are read in pages when all
+				   places are done */
 	struct apply_removal *removal;
 	unsigned removals, removal_room;
 	bool dry_run;

@@ -58,7 +58,8 @@ enum err apply_order(struct api_call *call, struct apply_job *job)
 {
 	bool *placed = arena_alloc(call->arena, job->n + 1);
 	unsigned *seen = arena_alloc(
-		call->arena, (job->n + 1) * sizeof *seen); /* 1 + the item whose walk visited this one */
+		call->arena,
+		(job->n + 1) * sizeof *seen); /* 1 + the index of the item whose walk visited this item */
 	unsigned *way = arena_alloc(call->arena, (job->n + 1) * sizeof *way), n = 0;
 	job->order = arena_alloc(call->arena, (job->n + 1) * sizeof *job->order);
 	if (!placed || !seen || !way || !job->order)

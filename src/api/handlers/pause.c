@@ -15,7 +15,7 @@ struct pause_request {
 	struct str tag;
 	struct read_scheds page;
 	unsigned at;     /* index of the next schedule in the page */
-	struct str last; /* the id before the page; p NULL: no page was read yet */
+	struct str last; /* the last id of the previous page; p NULL: no page was read yet */
 	bool some;       /* at least one was paused or resumed */
 	struct not_paused {
 		struct str id;

@@ -162,7 +162,7 @@ static void add_files(struct api_call *call, struct api *api, const struct run_r
 	struct runfile last = { 0 };
 	add_answer(call, runs, r, result);
 	add_attempts(call, runs, r, &last);
-	/* While a run is claimed, `ended` in its record is the end of the attempt before this one. */
+	/* While a run is claimed, `ended` in its record is the end of the previous attempt. */
 	struct wall ended = { r->state == RUN_CLAIMED ? 0 : r->ended.us };
 	add_duration(out, &last, r->started, ended);
 	add_signal(out, &last);

@@ -223,7 +223,7 @@ must_check enum err doc_read_expression(struct str text, const struct when_env *
  * table, no defaults, directives as keys. Equal schedules have equal texts. */
 void doc_write(const struct schedule_doc *d, struct buf *out);
 
-/* Reads only `notification` and `ping` of a canonical text. *ping has no pointer if the key is not given. */
+/* Reads only `notification` and `ping` of a canonical text. ping->p is NULL if the key is not given. */
 must_check enum err doc_read_notification(struct str document, struct arena *a, struct doc_notification *ret,
 					  struct str *ping, struct why *why);
 

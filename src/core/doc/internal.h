@@ -56,7 +56,7 @@ must_check enum err agent_read_into(struct str source, const struct val *map, co
 /* --- names.c --- */
 /* Letters, digits and _, not beginning with a digit. */
 bool doc_is_variable_name(struct str s);
-/* Checks that every key of a map is such a name. */
+/* Checks that every key of a map is the name of a variable. */
 must_check enum err doc_check_variable_names(struct key_reader *r, const struct val *map);
 /* Checks the name of an agent, the value of the key `name`. */
 must_check enum err doc_check_agent_name(struct key_reader *r, const char *name, const struct val *v);

@@ -101,8 +101,8 @@ struct key_variant {
 must_check enum err keys_read_variant(struct key_reader *r, const char *what, const struct key_variant *table,
 				      void *into, const struct val *v, uint8_t *kind);
 void keys_write_variant(const struct key_variant *variant, const void *from, struct buf *out);
-/* A list of such maps, the value of the key `name`. *items becomes an array of structs of this size; the
- * first byte of each becomes its kind. */
+/* Reads a list of maps with `type`, the value of the key `name`. *items becomes an array of structs of this
+ * size; the first byte of each becomes its kind. */
 must_check enum err keys_read_list(struct key_reader *r, const char *name, const char *what,
 				   const struct key_variant *table, const struct val *list, size_t size,
 				   void **items, unsigned *n);

@@ -95,8 +95,8 @@ void late_start(struct engine *e, struct sched *s, enum run_kind kind)
 		due_claim(e, s, s->next_try, NULL, kind, 0);
 		return;
 	}
-	/* There is no token yet. If the schedule's next time comes before a token, that time must not become
-	 * late because of this one. */
+	/* There is no token yet. If the schedule's next time comes before a token, it must not become late
+	 * because of the time that waits for the token. */
 	struct wall next = due_next(s, s->next_try);
 	if (kind == KIND_TIMER && next.us != INT64_MAX && !due_has_come(e, s, next))
 		heap_put(&e->due, sched_index(e, s), due_time(s, next).us);

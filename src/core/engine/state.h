@@ -21,7 +21,7 @@ enum run_phase {
 	PHASE_STARTING,   /* the runner's answer to RN_START */
 	PHASE_RUNNING,    /* the end of its process tree */
 	PHASE_ELSEWHERE,  /* after a load: the report of the node that holds it. It counts as alive, and is
-			     never  probed, started or killed here */
+			     never probed, started or killed here */
 	PHASE_PROBING,    /* after a load: the runner's answer to RN_PROBE */
 	PHASE_PREVENTING, /* the runner's answer to RN_PREVENT; then the run ends as run.ending says */
 	PHASE_ENDING,     /* the store's answer to ST_FINISH */

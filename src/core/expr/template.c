@@ -136,7 +136,7 @@ enum err template_render(const struct template *t, const struct expr_env *env, s
 struct variables {
 	const struct expr_env *env;
 	struct arena *arena;
-	struct expr_budget own; /* for all of them together, if the environment has none */
+	struct expr_budget own; /* for all variables together, if the environment has no budget */
 	struct why why;
 };
 

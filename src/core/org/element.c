@@ -75,7 +75,7 @@ static struct mark drawer_mark(struct str line)
 	unsigned n;
 	if (word.n < 3 || word.p[word.n - 1] != ':')
 		return (struct mark){ 0 };
-	/* It ends a drawer; where there is none to end, org takes it for the beginning of one. */
+	/* :END: ends a drawer; where no drawer is open, org takes it for the beginning of one. */
 	if (str_ieq(word, STR(":END:")))
 		return (struct mark){ KIND_DRAWER, true, name_of("drawer", STR("")) };
 	for (size_t at = 1; at + 1 < word.n; at += n) {
@@ -137,7 +137,7 @@ static struct mark mark_of(struct str line)
 struct opening {
 	uint32_t at;
 	uint32_t end;  /* the next line that ends something of this name, or ORG_NONE */
-	uint32_t wait; /* the one before that has the same name and no end yet, or ORG_NONE */
+	uint32_t wait; /* the previous opening of this name that has no end yet, or ORG_NONE */
 	enum kind kind;
 };
 

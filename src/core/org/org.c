@@ -176,8 +176,9 @@ static enum err scan_lines(struct scan *s, struct why *why)
 	return end_section(s, o->text.n);
 }
 
-/* The parent is the last headline above with fewer stars. Walking up the chain of the one before takes linear
- * time: a headline that was left is not met again. */
+/* The parent is the last headline above with fewer stars. The search goes up from the previous headline,
+ * through its parents. It takes linear time in all, because a headline that was passed is not visited again.
+ */
 static void set_parents(struct org *o)
 {
 	for (unsigned i = 1; i < o->heads; i++) {

@@ -13,8 +13,8 @@ struct org_stamp {
 bool org_stamp_read(struct str text, struct org_stamp *ret);
 
 enum org_unit { ORG_HOUR, ORG_DAY, ORG_WEEK, ORG_MONTH, ORG_YEAR };
-/* `+` (EVERY) counts all intervals, `++` (FUTURE) only future ones, `.+` (RESTART) from the end of the run
- * before. */
+/* `+` (EVERY) counts all intervals, `++` (FUTURE) only future ones, `.+` (RESTART) from the end of the
+ * previous run. */
 enum org_style { ORG_ONCE, ORG_EVERY, ORG_FUTURE, ORG_RESTART };
 
 struct org_rule {

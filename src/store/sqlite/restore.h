@@ -17,10 +17,10 @@ struct restore_request {
 	struct wall now;
 };
 
-/* Replaces the database by a copy of the backup `file`, but for the key of run tokens: that of the replaced
- * database stays, and without one the copy has none. No process may use the database. `aside` gets the new
- * name of the old database; empty: there was none. E_INPUT: the file is no backup of rota, damaged, or of a
- * newer rota; then nothing was changed. */
+/* Replaces the database by a copy of the backup `file`, except for the key of run tokens: the key of the
+ * replaced database stays; if it has none, the copy has none. No process may use the database. `aside` gets
+ * the new name of the old database; empty: there was none. E_INPUT: the file is no backup of rota, damaged,
+ * or of a newer rota; then nothing was changed. */
 must_check enum err restore_backup(const struct restore_request *q, const char *file, char *aside,
 				   size_t room, struct why *why);
 /* Finishes an interrupted restore_backup. To be called before the database is opened. */

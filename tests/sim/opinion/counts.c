@@ -1,5 +1,5 @@
-/* Judges what a schedule's row counts: runs left of max_runs, missed times that the next run must be told,
- * failures in a row; and the next time. */
+/* Judges what a schedule's row counts: runs left of max_runs, missed times of which the next run must be
+ * informed, failures in a row; and the next time. */
 #include "opinion/facts.h"
 
 static bool is_refused(const struct run_row *r)

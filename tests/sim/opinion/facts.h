@@ -237,7 +237,7 @@ void holds_stepped(struct opinion *o, int64_t by);
 void judge_hold_of_end(struct opinion *o, const struct opinion_run *r, const struct run_row *end,
 		       int64_t decided);
 void judge_pauses(struct opinion *o); /* after each step */
-void judge_moved(struct opinion *o);  /* likewise */
+void judge_moved(struct opinion *o);  /* after each step */
 void holds_released(struct opinion *o, uint32_t key, bool told);
 int64_t rate_limit_delay(const struct opinion *o, const struct opinion_run *r);
 /* gate.c */

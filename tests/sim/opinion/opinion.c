@@ -302,8 +302,8 @@ static void told_of_run(struct opinion *o, const struct st_req *q, bool ok, stru
 		if (!run_is_open(&r->row))
 			close_run(o, r);
 	}
-	/* A run of cancel_running goes on: the older ones must be killed. Catch-up runs go one after
-	 * another. */
+	/* A run with overlap cancel_running was claimed: older runs must be killed. Catch-up runs go one
+	 * after another. */
 	bool claimed = (q->op == ST_OCC || q->op == ST_VERDICT) && ok && r->row.state == RUN_CLAIMED;
 	bool cancels = claimed && s->rules.policy.overlap == OVERLAP_CANCEL_RUNNING &&
 		       r->row.kind != KIND_BACKFILL && r->row.kind != KIND_CATCH_UP &&
@@ -529,7 +529,7 @@ void opinion_up(struct opinion *o)
 		r->probing = r->holds_slot = row->state != RUN_PENDING;
 		r->reported = 0;
 		open_run(o, r);
-		/* A later run of cancel_running goes on now. */
+		/* A later run with overlap cancel_running may kill the earlier ones after the load. */
 		for (unsigned k = 0; k < o->opens; k++)
 			o->run[o->open[k]].may_be_killed |= o->run[o->open[k]].sched == r->sched;
 	}

@@ -21,7 +21,7 @@ must_check enum err turn_resolve(const struct turn_agent *found, struct arena *a
 
 /* The standard input of a turn: the agent's prompt, a blank line, the message; p NULL: no memory. */
 struct str turn_input(const struct schedule_doc *d, struct str message, struct arena *a);
-/* The message in such an input. */
+/* The message in an input that turn_input has made. */
 struct str turn_message(const struct schedule_doc *d, struct str input);
 
 /* A fingerprint of a definition; never 0. */

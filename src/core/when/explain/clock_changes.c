@@ -20,7 +20,7 @@ struct clock_change {
 	int64_t from, to;
 };
 
-/* The rule's times in such a range: the first few, and the last. */
+/* The times of the rule that a clock change skips or repeats: the first few, and the last. */
 enum { TIMES_MAX = 3 };
 struct affected {
 	int64_t first[TIMES_MAX], last;

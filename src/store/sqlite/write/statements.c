@@ -12,7 +12,8 @@ static_assert(KIND_CATCH_UP == 1 && KIND_AFTER == 2 && KIND_MANUAL == 4 && RUN_C
 	" run BETWEEN ?1 AND ?2 AND state >= 3 AND max(nominal, claimed, ended, retry_at) <= ?3"             \
 	" AND NOT " IS_LAST_END
 
-/* Note ?1, if it belongs to agent ?2 or that is NULL; the notes of run ?1 from ?2 on, likewise. */
+/* Note ?1, if it belongs to agent ?2; the notes of run ?1 from number ?2 on that belong to agent ?3. An agent
+ * that is NULL means any agent. */
 #define NOTE_OF_AGENT " FROM memory WHERE number = ?1 AND agent = ifnull(?2, agent)"
 #define NOTES_OF_RUN                                                                                         \
 	" FROM memory INDEXED BY memory_run WHERE run = ?1 AND run <> 0 AND number >= ?2"                    \
