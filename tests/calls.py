@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent / "src"
 OPENS = re.compile(r"\b(open|openat|openat2|creat|fopen|freopen|opendir|mkstemp|mkostemp|sqlite3_open\w*)\(")
 PRINTS = re.compile(r"\b(printf|fprintf|vprintf|vfprintf|dprintf|puts|fputs|putchar|fputc|putc|fwrite|perror|psignal)\(")
 
-# file: how many such calls it has, and what they are for
+# file: how many of these calls it has, and what they are for
 MAY_OPEN = {
     "sys/data_file.c": (2, "files and directories below the data directory"),
     "store/open.c": (1, "no file: a member called open"),

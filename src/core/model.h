@@ -49,7 +49,7 @@ enum reason {
 	REASON_SUPERSEDED,
 	REASON_LIMIT,
 	REASON_EDITED,
-	REASON_RATE_LIMITED, /* also of a failed run */
+	REASON_RATE_LIMITED, /* also the reason of a failed run */
 	REASON_RESTORED,
 	/* failed */
 	REASON_EXIT,

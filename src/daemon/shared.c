@@ -19,7 +19,8 @@ enum err shared_open_key(struct daemon *d, struct why *why)
 {
 	struct st_req r = { .op = ST_KEY, .lane = LANE_USER };
 	if (d->has_token_key) {
-		token_key_remove_file(d->options.data); /* if the daemon was killed before it did */
+		/* An earlier daemon may have been killed before it removed the file. */
+		token_key_remove_file(d->options.data);
 		return OK;
 	}
 	enum err e = token_key_new(d->options.data, &d->token_key, why);

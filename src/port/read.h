@@ -303,7 +303,7 @@ struct read_attempt {
 	struct str result;          /* its RUN_TEXT_RESULT; empty: none */
 	struct state_row user;      /* the user's state */
 	struct state_row state;     /* of the agent */
-	struct read_agent agent;    /* as read_agent */
+	struct read_agent agent;    /* as read_agent returns it */
 	unsigned agents;            /* how many agents exist: 0, 1, or 2 for several */
 	bool has_notes;             /* notes were asked for */
 	struct read_memories notes; /* of the agent, the newest first */

@@ -287,7 +287,7 @@ struct sched_row {
 	uint32_t left;  /* runs left of max_runs; UINT32_MAX: no limit */
 	uint32_t failures;        /* failed runs in a row */
 	uint32_t owed;            /* missed times of which the next run must be informed */
-	uint32_t part;            /* to which it belongs, from its first put on; below STORE_PARTS_MAX */
+	uint32_t part;            /* its part, which never changes; below STORE_PARTS_MAX */
 	struct wall owed_since;   /* the first of them */
 	struct wall next;         /* the next nominal time; WALL_NEVER: none */
 	struct wall high;         /* the timer claims no nominal time at or before this */
@@ -440,7 +440,7 @@ enum message_state {
 /* A message to one receiver. */
 struct message_row {
 	uint64_t number;
-	uint8_t kind; /* which the store does not interpret */
+	uint8_t kind; /* not interpreted by the store */
 	uint8_t state;
 	uint32_t attempts;
 	uint64_t sid, run, problem; /* the subject of the row; 0: none */
@@ -471,7 +471,7 @@ struct row_move {
 
 /* The name to which a number in the rules refers. */
 struct name_row {
-	uint8_t kind; /* which the store does not interpret */
+	uint8_t kind; /* not interpreted by the store */
 	uint32_t number;
 	struct str text;
 };
@@ -535,8 +535,8 @@ struct st_req {
 	struct str note;         /* PUT, HOLD: why it is paused, for people; p NULL: unchanged, empty: none */
 	struct source_row source; /* PUT, SOURCE, AGENT */
 	struct run_row run;       /* OCC: all of it. VERDICT: run, state, reason, node. STARTED: run, attempt,
-				   * started,       node. FINISH: run, attempt, state, outcome, reason, uncounted,
-				   * ended,       retry_at,       cost, tokens, exit_code, node */
+				     started, node. FINISH: run, attempt, state, outcome, reason, uncounted, ended,
+				     retry_at, cost, tokens, exit_code, node */
 	uint8_t failures;         /* FINISH with RUN_FINISHED: enum failures_change */
 	bool avoided;             /* FINISH: the check avoided a model call */
 	struct str result; /* FINISH with RUN_FINISHED: at most STORE_RUN_TEXT_BYTES_MAX, else ST_REFUSED */

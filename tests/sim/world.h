@@ -175,7 +175,7 @@ struct world {
 	bool foreign_writes; /* another writer changes the store, so the engine's memory may be older than the
 				store */
 	bool taken;          /* another node owns the part of all schedules */
-	bool fenced;         /* and the engine has learned it from an answer */
+	bool fenced;         /* the engine has learned from an answer that the part is taken */
 	bool draining;       /* there are no more faults and commands, so that all runs end */
 	uint64_t command_tag;
 };

@@ -1,7 +1,7 @@
 /* Numbers for runs and schedules, which the store gives out in blocks. */
 #include "core/engine/state.h"
 
-enum { BLOCK = CLAIMS_MAX }; /* as many as can be under way */
+enum { BLOCK = CLAIMS_MAX }; /* as many numbers as claims can be under way */
 
 bool numbers_ready(const struct engine *e, enum number_kind kind)
 {

@@ -132,7 +132,7 @@ struct pending {
 	uint8_t outcome;   /* of a run that is recorded and finished by one request (ACTION_EVENT) */
 	struct wall ended; /* likewise */
 	bool closes_range; /* the request closes the open range of the schedule */
-	uint32_t part;     /* for which it was sent */
+	uint32_t part;     /* the part for which it was sent */
 	uint32_t sched;    /* index of the schedule when the request was sent; saves a search */
 	struct hold_row hold;
 	struct boot since;

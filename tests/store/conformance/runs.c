@@ -110,7 +110,7 @@ ON_EACH(finish_records_the_end)
 	r.run.outcome = 2;
 	r.run.reason = 25;
 	r.run.retry_at = AT(170);
-	r.failures = FAILURES_GROW; /* not while it is retrying */
+	r.failures = FAILURES_GROW; /* has no effect while the run is to be retried */
 	r.rev = 55;                 /* not checked */
 	struct st_ack ack = ask(f, r);
 	CHECK_INT(ack.res, ST_OK);

@@ -310,7 +310,7 @@ TEST(runs_held_elsewhere_are_not_probed)
 	CHECK_INT(engine_counts(e).slots_used, 0); /* it uses a slot of the other node */
 	struct command stop = { .tag = 9, .kind = CMD_STOP, .run = 3 };
 	step(e, &(struct event){ .kind = EV_COMMAND, .command = &stop }, AT(1));
-	CHECK_INT(fx.runners, 0); /* not killed from here */
+	CHECK_INT(fx.runners, 0); /* this node does not kill the run */
 	report_run(e, 3, 1, RN_EXIT, AT(2));
 	const struct st_req *r = find_request(1, 3);
 	if (CHECK(r != NULL))

@@ -1,4 +1,5 @@
-/* The prepare worker with a real store: closed while tasks are left, never idle, and without descriptors. */
+/* The prepare worker with a real store: tasks that are left when it is closed, a full queue, a worker that
+ * always has a task, and no free descriptors. */
 #include "daemon/prepare/worker.h"
 #include "store/open.h"
 #include "sys/clock.h"
@@ -157,7 +158,8 @@ static void wait_at_gate(struct reader *reader, void *arg)
 
 static void *open_gate_later(void *arg)
 {
-	usleep(100000); /* until the worker is being closed; otherwise it would do all tasks before */
+	usleep(100000); /* waits until the worker is being closed; otherwise the worker would do all tasks
+			   before */
 	sem_post(&((struct gate *)arg)->open);
 	return NULL;
 }

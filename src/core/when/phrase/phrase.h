@@ -8,7 +8,7 @@
 struct phrase_env {
 	struct wall now; /* relative phrases count from here */
 	const struct zone_source *zones;
-	const struct zone *zone; /* in which "tomorrow" is meant, unless the phrase names a place */
+	const struct zone *zone; /* the zone of "tomorrow", unless the phrase names a place */
 };
 
 struct phrase {

@@ -101,7 +101,7 @@ int operation_add_news(struct operation *o, uint64_t sid, uint64_t run, uint64_t
 enum reads { READS_NOTHING, READS_SCHEDULE, READS_RUN };
 static const struct {
 	int (*carry_out)(struct operation *o);
-	enum reads reads; /* before the operation; READS_RUN: the run and its schedule */
+	enum reads reads; /* what is read before the operation; READS_RUN: the run and its schedule */
 } operations[] = {
 	[ST_PUT] = { write_schedule, READS_SCHEDULE },
 	[ST_DROP] = { write_drop, READS_SCHEDULE },
