@@ -222,7 +222,7 @@ ON_EACH(finish_records_the_result)
 	EXPECT(f, "run_text", "");
 }
 
-/* Ends of each schedule have a sequence of their own, removed ones included. */
+/* The ends of each schedule are numbered on their own, even after the schedule was removed. */
 ON_EACH(ends_are_numbered)
 {
 	ask(f, req_put(5, 0, 10));
