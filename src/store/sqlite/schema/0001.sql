@@ -9,17 +9,17 @@ CREATE TABLE meta (
 INSERT INTO meta VALUES ('last_run', 0);
 -- The largest number of all schedules whose row is gone; see also max(schedule.sid).
 INSERT INTO meta VALUES ('last_sid', 0);
--- The number of the last end. It counts on whatever becomes of the runs.
+-- The number of the last end. It never decreases, even if runs are removed.
 INSERT INTO meta VALUES ('last_end', 0);
 -- The number of the last problem.
 INSERT INTO meta VALUES ('last_problem', 0);
 -- The number of the last note.
 INSERT INTO meta VALUES ('last_memory', 0);
--- How often a daemon has opened it; a file beside the database says the same. When it was last brought back from a
--- copy, its last run before that, and whether runs that are younger than the copy may still be alive.
+-- How often a daemon has opened the database; a file beside the database has the same number. When the database was last
+-- restored from a copy, its last run then, and whether runs that are newer than the copy may still be alive.
 INSERT INTO meta VALUES ('generation', 0), ('restored', 0), ('restored_run', 0), ('strays', 0);
 
--- What an engine holds in memory of a schedule. Narrow: a claim rewrites this row.
+-- The part of a schedule that the engine keeps in memory. The row is small, because every claim rewrites it.
 CREATE TABLE schedule (
 	sid          INTEGER PRIMARY KEY,
 	after        INTEGER NOT NULL,
@@ -35,26 +35,26 @@ CREATE TABLE schedule (
 	kept         INTEGER NOT NULL,
 	changed      INTEGER NOT NULL,
 	paused_until INTEGER NOT NULL,
-	checked      INTEGER NOT NULL, -- when a run set "next"; 0: it is the rule's
+	checked      INTEGER NOT NULL, -- when a run set "next"; 0: "next" comes from the rule
 	put_at       INTEGER NOT NULL, -- when the last change was decided
-	dropped      INTEGER,          -- when it was removed; NULL: it is alive
+	dropped      INTEGER,          -- when it was removed; NULL: it was not removed
 	rules        BLOB NOT NULL
 ) STRICT;
 CREATE INDEX schedule_follower ON schedule (sid) WHERE after <> 0;
 CREATE INDEX schedule_dropped ON schedule (sid) WHERE dropped IS NOT NULL;
 
--- What people wrote. Wide, hence apart: nothing on the way of a claim reads it.
+-- Documents. They are large, so they have their own table, which a claim does not read.
 CREATE TABLE document (
 	sid     INTEGER PRIMARY KEY,
 	id      TEXT,
 	body    TEXT,
-	source  TEXT,    -- the file it was written in, or who made it; NULL or empty: the command line
+	source  TEXT,    -- the file, or the run that made it; NULL or empty: the command line
 	line    INTEGER, -- of that file
 	note    TEXT, -- of its pause
-	dropped INTEGER NOT NULL DEFAULT 0 -- 1: of a removed schedule; its runs are still read with it
+	dropped INTEGER NOT NULL DEFAULT 0 -- 1: the schedule was removed; its runs still need the document
 ) STRICT;
--- Documents that were replaced, with the last rev they stood for: runs keep the version they were claimed under.
--- `upto`: no run of theirs has a later nominal time, so that few are looked at to see whether one is left.
+-- Replaced documents, each with the last rev that had it: runs keep the version under which they were claimed.
+-- `upto`: no run of the version has a later nominal time, which limits the search for runs that are left.
 CREATE TABLE version (
 	number INTEGER PRIMARY KEY, -- in the order of replacement
 	sid    INTEGER NOT NULL,
@@ -65,7 +65,7 @@ CREATE TABLE version (
 	UNIQUE (sid, rev)
 ) STRICT;
 
--- What the numbers in rules stand for.
+-- The names to which numbers in rules refer.
 CREATE TABLE name (
 	kind   INTEGER NOT NULL,
 	number INTEGER NOT NULL,
@@ -73,15 +73,15 @@ CREATE TABLE name (
 	PRIMARY KEY (kind, number)
 ) STRICT, WITHOUT ROWID;
 
--- Of the living an id names one. Removed ones may share theirs, with a living one as well.
+-- Ids are unique among schedules that are not removed. Removed schedules may have the id of any other schedule.
 CREATE UNIQUE INDEX document_id ON document (id) WHERE dropped = 0;
 CREATE INDEX document_dropped ON document (id) WHERE dropped = 1;
 CREATE INDEX document_note ON document (id) WHERE note IS NOT NULL AND dropped = 0;
 
--- Whatever came out of a file or a directory, when it is applied again.
+-- The schedules that came from a file or a directory, for the next apply.
 CREATE INDEX document_source ON document (source, id) WHERE dropped = 0 AND source > '';
 
--- What agents know, and the user's profile (key '').
+-- The states of agents, and the user's profile (key '').
 CREATE TABLE state (
 	key  TEXT PRIMARY KEY,
 	rev  INTEGER NOT NULL,
@@ -93,17 +93,17 @@ CREATE TABLE state (
 CREATE TABLE memory (
 	number INTEGER PRIMARY KEY,
 	agent  TEXT NOT NULL,
-	run    INTEGER NOT NULL, -- that wrote it, be it pruned by now; 0: a person
+	run    INTEGER NOT NULL, -- the run that wrote it, which may have been pruned; 0: a person
 	at     INTEGER NOT NULL,
 	text   TEXT NOT NULL,
-	tags   TEXT NOT NULL,    -- a line each
-	-- The agent as one word, however it is written, that no stemmer changes.
+	tags   TEXT NOT NULL,    -- one per line
+	-- The name of the agent as one word that the stemmer does not change.
 	owner  TEXT NOT NULL GENERATED ALWAYS AS ('x' || hex(agent) || 'x') VIRTUAL
 ) STRICT;
 CREATE INDEX memory_agent ON memory (agent);
-CREATE INDEX memory_at ON memory (at); -- whether it is there already
+CREATE INDEX memory_at ON memory (at); -- finds a repeated request
 CREATE INDEX memory_run ON memory (run) WHERE run <> 0;
--- Their words. Without a copy of the texts, and never apart from them: the triggers are the only ones to write here.
+-- The index of the words of notes, without a copy of the texts. Only the triggers write to it.
 CREATE VIRTUAL TABLE memory_words USING fts5 (
 	owner, text, tags, content = 'memory', content_rowid = 'number', tokenize = 'porter unicode61 remove_diacritics 2'
 );
@@ -114,13 +114,13 @@ CREATE TRIGGER memory_removed AFTER DELETE ON memory BEGIN
 	INSERT INTO memory_words (memory_words, rowid, owner, text, tags)
 	VALUES ('delete', old.number, old.owner, old.text, old.tags);
 END;
--- Agents as they are defined.
+-- Definitions of agents.
 CREATE TABLE agent (
 	name   TEXT PRIMARY KEY,
 	rev    INTEGER NOT NULL,
-	at     INTEGER NOT NULL, -- when that was decided
-	body   TEXT,             -- NULL: it has gone
-	source TEXT,             -- the file it is written in; NULL or empty: none
+	at     INTEGER NOT NULL, -- when it was decided
+	body   TEXT,             -- NULL: the agent was removed
+	source TEXT,             -- the file of the definition; NULL or empty: none
 	line   INTEGER           -- of that file
 ) STRICT, WITHOUT ROWID;
 
@@ -142,29 +142,29 @@ CREATE TABLE run (
 	started    INTEGER NOT NULL,
 	ended      INTEGER NOT NULL,
 	retry_at   INTEGER NOT NULL,
-	"end"      INTEGER NOT NULL, -- ends are numbered in the order in which they came; 0: not ended
+	"end"      INTEGER NOT NULL, -- the number of its end, in the order of recording; 0: not ended
 	fence      INTEGER NOT NULL,
 	cost       INTEGER NOT NULL, -- micro-dollars; -1: not known
 	tokens_in  INTEGER NOT NULL,
 	tokens_out INTEGER NOT NULL,
 	exit_code  INTEGER NOT NULL, -- -1: not known
-	lease      INTEGER NOT NULL DEFAULT 0 -- several nodes: held until
+	lease      INTEGER NOT NULL DEFAULT 0 -- with several nodes: until when the run is held
 ) STRICT;
--- An occurrence is recorded once (G1). Manual runs (kind 4) are no occurrences. Both indices together are the history
--- of a schedule; that of all of them is the table itself, in the order of numbers: an index more by time would cost
--- every claim.
+-- An occurrence is recorded once (G1). Manual runs (kind 4) are not occurrences. The two indices together give the history
+-- of one schedule. The history of all schedules is the table itself, in the order of numbers: an index by time would make
+-- every claim more expensive.
 CREATE UNIQUE INDEX run_occurrence ON run (sid, nominal) WHERE kind <> 4;
 CREATE INDEX run_manual ON run (sid, nominal) WHERE kind = 4;
--- What people look for among very many: what failed or was killed, what was skipped or missed. Only such runs pay.
+-- For lists of failed and killed runs, and of skipped and missed times. Other runs do not pay for these indices.
 CREATE INDEX run_failed ON run (run) WHERE state = 3 AND outcome IN (2, 3);
 CREATE INDEX run_failed_of ON run (sid, nominal) WHERE state = 3 AND outcome IN (2, 3);
 CREATE INDEX run_idle ON run (run) WHERE state > 3;
 CREATE INDEX run_idle_of ON run (sid, nominal) WHERE state > 3;
--- What a fresh engine must know: the runs that are not over, and the ends that followers may have to act on.
+-- For the load of an engine: runs that are not over, and ends on which followers may have to act.
 CREATE INDEX run_open ON run (run) WHERE state < 3;
 CREATE INDEX run_end ON run (sid, "end") WHERE state = 3;
 
--- What is said of runs in words, where there is something to say.
+-- Texts about runs, if there are any.
 CREATE TABLE words (
 	run  INTEGER NOT NULL,
 	kind INTEGER NOT NULL,
@@ -172,7 +172,7 @@ CREATE TABLE words (
 	PRIMARY KEY (run, kind)
 ) STRICT, WITHOUT ROWID;
 
--- Model calls that a check made needless: of a schedule, or of all (sid 0) in a quarter of an hour, or ever (since -1).
+-- Counts of model calls that checks avoided: by schedule or in all (sid 0), in a quarter of an hour or ever (since -1).
 CREATE TABLE avoided (
 	sid   INTEGER NOT NULL,
 	since INTEGER NOT NULL, -- seconds
@@ -180,7 +180,7 @@ CREATE TABLE avoided (
 	PRIMARY KEY (sid, since)
 ) STRICT, WITHOUT ROWID;
 
--- Stretches of skipped or missed occurrences, one row each.
+-- Ranges of skipped or missed occurrences.
 CREATE TABLE range (
 	sid    INTEGER NOT NULL,
 	first  INTEGER NOT NULL,
@@ -189,7 +189,7 @@ CREATE TABLE range (
 	reason INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX range_last ON range (sid, last);
--- At most one of them is open; an engine is told of which schedules.
+-- A schedule has at most one open range. The engine loads these.
 CREATE UNIQUE INDEX range_open ON range (sid) WHERE last = 9223372036854775807;
 
 CREATE TABLE hold (
@@ -199,24 +199,24 @@ CREATE TABLE hold (
 	note   TEXT
 ) STRICT;
 
--- What needs a person. Its number is known to people and never given again.
+-- Problems. Their numbers are shown to people and never used again.
 CREATE TABLE problem (
 	number  INTEGER PRIMARY KEY,
 	key     TEXT NOT NULL,    -- the cause
 	subject TEXT,
 	text    TEXT,
-	count   INTEGER NOT NULL, -- how often it was said …
-	opened  INTEGER NOT NULL, -- … the first time …
-	said    INTEGER NOT NULL, -- … and the last
-	acked   INTEGER NOT NULL, -- 9223372036854775807: not yet; so with the next
-	closed  INTEGER NOT NULL,
-	by      TEXT,             -- who acknowledged it …
-	note    TEXT              -- … and what they wrote
+	count   INTEGER NOT NULL, -- how often it was reported
+	opened  INTEGER NOT NULL, -- first reported
+	said    INTEGER NOT NULL, -- last reported
+	acked   INTEGER NOT NULL, -- 9223372036854775807: not acknowledged
+	closed  INTEGER NOT NULL, -- 9223372036854775807: open
+	by      TEXT,             -- who acknowledged it
+	note    TEXT              -- of the acknowledgement
 ) STRICT;
 CREATE INDEX problem_key ON problem (key);
 CREATE UNIQUE INDEX problem_open ON problem (key) WHERE closed = 9223372036854775807;
 
--- What somebody wants to be told of: written with its cause, and gone when it is a notice.
+-- News: events to be reported, written in the transaction of their cause, and removed when they have become messages.
 CREATE TABLE news (
 	number  INTEGER PRIMARY KEY AUTOINCREMENT,
 	what    INTEGER NOT NULL,
@@ -228,7 +228,7 @@ CREATE TABLE news (
 	last    INTEGER NOT NULL
 ) STRICT;
 
--- Messages to receivers, and what came of them.
+-- Messages to receivers, and the results of their delivery.
 CREATE TABLE notice (
 	number   INTEGER PRIMARY KEY AUTOINCREMENT,
 	kind     INTEGER NOT NULL,
@@ -237,8 +237,8 @@ CREATE TABLE notice (
 	sid      INTEGER NOT NULL,
 	run      INTEGER NOT NULL,
 	problem  INTEGER NOT NULL,
-	joined   INTEGER NOT NULL, -- the notice that it is part of; 0: none
-	line     INTEGER NOT NULL, -- one for each receiver
+	joined   INTEGER NOT NULL, -- the message that it is part of; 0: none
+	line     INTEGER NOT NULL, -- a number for each receiver
 	at       INTEGER NOT NULL,
 	tried    INTEGER NOT NULL,
 	next     INTEGER NOT NULL,
@@ -253,7 +253,7 @@ CREATE INDEX notice_loose ON notice (at) WHERE run = 0 AND state > 0;
 CREATE INDEX notice_sid ON notice (sid, kind, number) WHERE sid > 0;
 CREATE INDEX notice_gone ON notice (origin) WHERE state = 3;
 
--- Several nodes: who claims for a partition, and until when. With one node it stays empty.
+-- For several nodes: which node decides for a part, and until when. With one node the table is empty.
 CREATE TABLE lease (
 	part  INTEGER PRIMARY KEY,
 	owner BLOB NOT NULL,
