@@ -8,6 +8,7 @@
 #include "daemon/stop_signal.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 struct serving {
 	struct api *api;
@@ -32,6 +33,17 @@ static void log_trouble(void *ctx, const char *what, const char *text)
 	print(stderr, "rota: %s: %s\n", what, text ? text : "recovered");
 }
 
+/* The directory of a file, absolute; NULL: it cannot be found, or no memory. */
+static const char *directory_of(struct arena *a, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *dir = slash ? arena_dup(a, (struct str){ path, (size_t)(slash - path) + 1 }) : ".";
+	char *whole = dir ? realpath(dir, NULL) : NULL;
+	const char *copy = whole ? arena_dup(a, str_of(whole)) : NULL;
+	free(whole);
+	return copy;
+}
+
 enum err verb_serve(struct cli_call *call)
 {
 	struct settings settings;
@@ -44,25 +56,28 @@ enum err verb_serve(struct cli_call *call)
 		return e;
 	struct config *c = &settings.config;
 	struct calendars calendars = config_calendars(c);
-	struct daemon_options o = { .data = arena_dup(call->arena, c->data),
-				    .socket = arena_dup(call->arena, c->socket),
-				    .launcher = find_launcher(call->arena),
-				    .out = { find_rota_out(call->arena), &c->out },
-				    .rota = find_rota(call->arena),
-				    .component_seconds = c->timeout_agent,
-				    .secrets = { c->secret, c->secrets },
-				    .pass_env = &c->pass_env,
-				    .notify = c->has_notify ? &c->notify : NULL,
-				    .documents_first = op_arg(&call->args, "directory")->given,
-				    .slots = (unsigned)c->slots,
-				    .catch_up_per_second = (unsigned)c->catch_up_per_second,
-				    .retention = { c->kept_runs_days, c->kept_logs_days, c->kept_logs,
-						   c->kept_every },
-				    .defaults = { .when = { .calendars = &calendars } },
-				    .ctx = &serving,
-				    .zones_changed = zones_changed,
-				    .stopping = stopping,
-				    .trouble = log_trouble };
+	struct daemon_options o = {
+		.data = arena_dup(call->arena, c->data),
+		.socket = arena_dup(call->arena, c->socket),
+		.launcher = find_launcher(call->arena),
+		.out = { find_rota_out(call->arena), &c->out },
+		.rota = find_rota(call->arena),
+		.component_seconds = c->timeout_agent,
+		.secrets = { c->secret, c->secrets },
+		.pass_env = &c->pass_env,
+		.notify = c->has_notify ? &c->notify : NULL,
+		.hooks = &c->hooks,
+		.hooks_cwd = settings.path ? directory_of(call->arena, settings.path) : NULL,
+		.documents_first = op_arg(&call->args, "directory")->given,
+		.slots = (unsigned)c->slots,
+		.catch_up_per_second = (unsigned)c->catch_up_per_second,
+		.retention = { c->kept_runs_days, c->kept_logs_days, c->kept_logs, c->kept_every },
+		.defaults = { .when = { .calendars = &calendars } },
+		.ctx = &serving,
+		.zones_changed = zones_changed,
+		.stopping = stopping,
+		.trouble = log_trouble
+	};
 	if (!o.data || !o.socket)
 		return E_NOMEM;
 	if (!o.launcher)

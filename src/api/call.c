@@ -4,6 +4,8 @@
 #include "api/zone_files.h"
 #include "wire/problem_document.h"
 
+enum { HOOK_TEXT_BYTES = 2 * HOOK_WORDS_BYTES };
+
 /* One answer that a deferred call waits for. */
 struct api_wait {
 	struct api *api;
@@ -12,6 +14,7 @@ struct api_wait {
 	union {
 		api_command_fn *replied;
 		api_store_fn *stored;
+		api_hook_fn *hook;
 		struct {
 			api_daemon_fn *fn;
 			api_done_fn *then;
@@ -20,6 +23,10 @@ struct api_wait {
 	union {
 		struct reply reply;
 		struct st_ack ack;
+		struct {
+			enum create_answer answer;
+			char *text; /* HOOK_TEXT_BYTES, in the call's arena */
+		} hooked;
 	};
 	struct api_wait *next;
 };
@@ -139,13 +146,27 @@ static void run_stored(void *arg)
 	w.stored(w.call, w.api, &w.ack);
 }
 
+static void run_hooked(void *arg)
+{
+	struct api_wait w = wait_end(arg);
+	w.hook(w.call, w.api, w.hooked.answer, str_of(w.hooked.text));
+}
+
 static void run_daemon_then(void *arg)
 {
 	struct api_wait w = wait_end(arg);
 	w.daemon.then(w.call, w.api);
 }
 
-/* The next three functions are called on the daemon's thread. */
+/* The next four functions are called on the daemon's thread. */
+
+static void keep_hook_answer(void *ctx, enum create_answer answer, struct str words)
+{
+	struct api_wait *w = ctx;
+	w->hooked.answer = answer;
+	snprintf(w->hooked.text, HOOK_TEXT_BYTES, "%.*s", STR_ARG(words));
+	resume_call(w, run_hooked);
+}
 
 static void keep_reply(void *ctx, const struct reply *r)
 {
@@ -192,6 +213,19 @@ enum err api_store_request(struct api_call *call, struct api *a, const struct st
 		return E_NOMEM;
 	w->stored = then;
 	enum err e = daemon_send(api_daemon(a), r, keep_ack, w);
+	call->deferred |= !e;
+	return e;
+}
+
+enum err api_ask_create_hook(struct api_call *call, struct api *a, struct str input, api_hook_fn *then)
+{
+	struct api_wait *w = wait_new(call, a);
+	char *text = arena_alloc(call->arena, HOOK_TEXT_BYTES);
+	if (!w || !text)
+		return E_NOMEM;
+	w->hook = then;
+	w->hooked.text = text;
+	enum err e = daemon_ask_create_hook(api_daemon(a), call->caller_run, input, keep_hook_answer, w);
 	call->deferred |= !e;
 	return e;
 }

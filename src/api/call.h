@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/val.h"
+#include "daemon/daemon.h"
 #include "op/op.h"
 
 struct api;
@@ -59,6 +60,11 @@ must_check enum err api_command(struct api_call *call, struct api *a, const stru
 typedef void api_store_fn(struct api_call *call, struct api *a, const struct st_ack *ack);
 must_check enum err api_store_request(struct api_call *call, struct api *a, const struct st_req *r,
 				      api_store_fn *then);
+/* Asks the hook before:schedule:create about a change that the calling run makes, likewise. `input` is JSON
+ * for the hook. */
+typedef void api_hook_fn(struct api_call *call, struct api *a, enum create_answer answer, struct str words);
+must_check enum err api_ask_create_hook(struct api_call *call, struct api *a, struct str input,
+					api_hook_fn *then);
 /* Calls fn(daemon, call->ctx) on the daemon's thread, and `then` afterwards on this one. */
 typedef void api_daemon_fn(struct daemon *d, void *ctx);
 typedef void api_done_fn(struct api_call *call, struct api *a);

@@ -59,12 +59,12 @@ enum err schedule_blocked(struct api_call *call, struct api *api, const struct r
 	rules_read(&s->row, &rules);
 	/* Only schedules with this precondition can be blocked, and they are few: the others need not be
 	 * read. */
-	if (!s->document.n || !(rules.policy.preconditions & 1u << ASK_HOOK))
+	if (!s->document.n || !(rules.policy.preconditions & 1u << ASK_BLOCKED))
 		return OK;
 	scratch.arena = &arena;
 	scratch.why = &why;
 	enum err e = document_read_stored(&scratch, api, s->document, &doc);
-	const char *text = e ? NULL : doc_blocked(&doc, false);
+	const char *text = e ? NULL : doc_blocked(&doc);
 	if (text) {
 		text = arena_printf(call->arena, "%s", text);
 		*ret = str_of(text ? text : "");

@@ -44,6 +44,11 @@ static enum err identify_by_descent(struct api *a, const struct http_request *r,
 	if (e)
 		return why_set(why, E_DENIED, WHY_NOWHERE,
 			       "the calling process (%d) has ended or cannot be inspected", (int)r->peer.pid);
+	if (run_is_hook(ret->attempt))
+		return why_set(
+			why, E_DENIED, WHY_NOWHERE,
+			"rota started the calling process (%d) as a hook; a hook may not send requests",
+			(int)r->peer.pid);
 	if (ret->other)
 		return why_set(
 			why, E_DENIED, WHY_NOWHERE,

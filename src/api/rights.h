@@ -7,8 +7,8 @@
  *   a person: the daemon's own user or   every operation. Each row of the table names the least role that
  *   root, outside of runs                may request it (enum op_role), but everybody who can use the
  *                                        socket is an admin
- *   a process that delivers a message,   nothing
- *   or whose shim was killed
+ *   a hook, a process that delivers a    nothing
+ *   message, or whose shim was killed
  *   a run                                by `within` of the row (enum op_within):
  *     WITHIN_NOT                           nothing
  *     WITHIN_OWN_RUN                       operations whose argument `run` is the run itself

@@ -159,7 +159,7 @@
 #define PUMP_SUBSCRIBERS_MAX 8         /* parts of the daemon that are called for every durable fact */
 #define GRANT_REMOVALS_MAX   1024      /* removed schedules that still count towards the grants of runs */
 #define PREPARE_THREADS      4         /* threads that prepare attempts */
-#define PREPARE_TASKS_MAX    256       /* tasks that wait for the prepare worker */
+#define PREPARE_TASKS_MAX    320       /* tasks that wait for the prepare worker */
 #define PREPARE_RETRY_MS     100 /* the pause before a task that failed for lack of resources is retried */
 #define AGENT_LOAD_TRIES_MAX                                                                                 \
 	20 /* tries to read a page of agents at the start: READ_MS_MAX may end a read early */
@@ -212,12 +212,19 @@
 #define RUNNER_WATCH_MS     500   /* the pause between two checks on a shim that has no pidfd */
 #define RUNNER_LAUNCHER_MS  1000  /* the least time between two starts of a launcher */
 #define ATTEMPTS_MAX        65536 /* attempts that the runner knows at a time */
-#define RUNNER_CHECKS_MAX   16    /* precondition programs that run at the same time; others wait */
+#define RUNNER_CHECKS_MAX   16    /* checks that run at the same time; others wait */
+#define RUNNER_HOOKS_MAX    64    /* hooks that run at the same time; others wait, but no check and no run */
 
 /* Reports of an attempt */
 #define OUTBOX_BYTES_MAX 131072 /* steps and notes written by one attempt; readers read the last 2 × this */
 #define OUTBOX_TEXT_MAX  4096   /* bytes of one report */
 #define ANSWER_BYTES_MAX 65536  /* the last bytes of a run's standard output, kept as its answer */
+
+/* Hooks */
+#define HOOK_LOG_BYTES          65536 /* bytes kept of the beginning, and of the end, of a hook's output */
+#define HOOK_ANSWER_BYTES       65536 /* a longer standard output is not read as JSON */
+#define HOOK_WORDS_BYTES        1024  /* the reason that a hook gives; the rest is left out */
+#define CREATE_HOOK_SECONDS_MAX 20    /* timeout of a create hook: the run that waits for it has CLIENT_MS */
 
 /* HTTP server: the defaults of struct http_limits */
 #define HTTP_BODY_BYTES_MAX    (64u << 20)  /* one request's body: about 300,000 schedules */

@@ -10,7 +10,8 @@ void attempts_want(void *ctx, const struct rn_req *r)
 	/* The prepare worker's queue has room for all attempts and checks that can be under way, so only
 	 * memory can be missing. Then the daemon ends; the claim is durable, so the next daemon starts the
 	 * run. */
-	if (prepare_launch(d->prepare, r))
+	if (r->attempt == RUN_HOOK + HOOK_OF_CREATE ? create_hooks_prepare(d, r)
+						    : prepare_launch(d->prepare, r))
 		loop_out_of_memory(d->loop);
 }
 
@@ -31,17 +32,23 @@ void attempts_finished(void *ctx, struct prepare_task *t)
 {
 	struct daemon *d = ctx;
 	t->ctx = d;
-	if (t->kind == PREPARE_LAUNCH && t->outcome)
+	if (t->kind == PREPARE_LAUNCH && t->outcome && t->req.attempt != RUN_HOOK + HOOK_OF_CREATE)
 		record_run_text(d, t->req.run, RUN_TEXT_DETAIL, str_of(t->why.text));
 	if (t->kind == PREPARE_LAUNCH)
 		record_run_text(d, t->req.run, RUN_TEXT_PROVENANCE, t->provenance);
-	if (t->kind == PREPARE_ANSWER)
+	if (t->kind == PREPARE_ANSWER || (t->kind == PREPARE_HOOK && t->req.ask != ASK_CREATE_HOOK))
 		record_run_text(d, t->req.run, RUN_TEXT_DETAIL, t->detail);
 	if (mailbox_put_wait(d->mail, attempts_take, t))
 		prepare_task_free(t); /* the daemon is closing; the next daemon prepares the attempt again */
 }
 
 /* --- on the daemon's thread --- */
+
+bool attempts_hook_ended(void *ctx, const struct rn_report *program)
+{
+	struct daemon *d = ctx;
+	return prepare_hook(d->prepare, program) == OK;
+}
 
 static void give_launch(struct daemon *d, struct prepare_task *t)
 {
@@ -69,6 +76,15 @@ void attempts_take(void *arg)
 		break;
 	case PREPARE_RULES:
 		recompile_finished(d, t);
+		break;
+	case PREPARE_HOOK:
+		problems_hook(d->problems, t->req.sid, (enum rn_ask)t->req.ask,
+			      t->hook_failed ? t->hook_words : (struct str){ 0 });
+		if (t->req.ask == ASK_CREATE_HOOK)
+			create_hooks_answered(d, t);
+		else
+			loop_event(d->loop, &(struct event){ .kind = EV_RUNNER, .report = &t->answer });
+		prepare_task_free(t);
 		break;
 	case PREPARE_ANSWER:
 		loop_event(d->loop, &(struct event){ .kind = EV_RUNNER, .report = &t->answer });
@@ -99,7 +115,7 @@ void attempts_happened(void *ctx, const struct pump_fact *f, const struct st_ack
 {
 	struct daemon *d = ctx;
 	(void)ack;
-	/* There is no next attempt, so the check before it is not needed any more. */
+	/* There is no next attempt, so neither its check nor a hook is needed any more. */
 	if (f->op == ST_FINISH || (f->op == ST_VERDICT && f->run.state != RUN_CLAIMED))
-		runner_drop_check(d->runner, f->run.run, (uint16_t)(f->run.attempt + 1));
+		runner_drop_questions(d->runner, f->run.run, (uint16_t)(f->run.attempt + 1));
 }

@@ -1,6 +1,7 @@
 /* Opens the parts of the daemon in order, connects them, and closes them. */
 #include "daemon/internal.h"
 
+#include "core/doc/config/config.h"
 #include "daemon/agent_resolve.h"
 #include "exec/rundir.h"
 #include "port/read.h"
@@ -71,7 +72,9 @@ static enum err open_prepare_worker(struct daemon *d, struct why *why)
 								  .component_seconds = o->component_seconds,
 								  .secrets = o->secrets,
 								  .pass_env = o->pass_env,
-								  .token_key = &d->token_key },
+								  .token_key = &d->token_key,
+								  .hooks = o->hooks,
+								  .hooks_cwd = o->hooks_cwd },
 						       .defaults = o->defaults,
 						       .intern = d->intern,
 						       .ctx = d,
@@ -152,16 +155,23 @@ static enum err load_agents(struct daemon *d, struct why *why)
 	return e;
 }
 
+static bool has_trigger_hook(const struct daemon *d)
+{
+	return d->options.hooks && doc_has_command(&d->options.hooks->trigger.command);
+}
+
 static enum err open_engine(struct daemon *d, struct why *why)
 {
 	struct pump_config c = { .engine = { .slots = d->options.slots,
 					     .catch_up_per_second = d->options.catch_up_per_second,
-					     .documents_first = d->options.documents_first },
+					     .documents_first = d->options.documents_first,
+					     .has_hook = has_trigger_hook(d) },
 				 .store = d->store,
 				 .ops = d->store->ops,
 				 .runner = d->runner,
 				 .prepare = d->prepare,
 				 .ctx = d,
+				 .hook_ended = attempts_hook_ended,
 				 .result = attempts_result,
 				 .replied = commands_replied,
 				 .answered = store_requests_answered };
@@ -281,6 +291,8 @@ static void drop_mail(struct daemon *d)
 			store_requests_free(arg);
 		else if (fn == attempts_take)
 			prepare_task_free(arg);
+		else if (fn == create_hooks_take)
+			create_hooks_free(arg);
 	}
 }
 
@@ -307,6 +319,11 @@ void daemon_close(struct daemon *d)
 		struct store_request *s = d->sent;
 		d->sent = s->next;
 		store_requests_free(s);
+	}
+	while (d->creates) {
+		struct create_hook *h = d->creates;
+		d->creates = h->next;
+		create_hooks_free(h);
 	}
 	buf_free(&d->cgroup);
 	if (d->lock >= 0)

@@ -20,6 +20,8 @@ struct daemon_options {
 		*pass_env; /* variables of the daemon that programs get; NULL: the usual */
 	unsigned slots, catch_up_per_second;
 	const struct config_notify *notify; /* targets of notifications; NULL: those in the store */
+	const struct config_hooks *hooks;   /* NULL: none */
+	const char *hooks_cwd;              /* where these hooks are executed; NULL: / */
 	bool documents_first;               /* nothing comes due before daemon_documents_applied */
 	struct {
 		/* Records and files beyond these limits are removed. */
@@ -77,6 +79,19 @@ must_check enum err daemon_send(struct daemon *d, const struct st_req *r, store_
  * thread. */
 must_check enum err daemon_send_wait(struct daemon *d, const struct st_req *r, store_answer_fn *answered,
 				     void *ctx);
+/* Whether the configuration has a hook before:schedule:create. */
+bool daemon_has_create_hook(const struct daemon *d);
+enum create_answer {
+	CREATE_ALLOWED,
+	CREATE_CANCELLED, /* `words` says why */
+	CREATE_BUSY,      /* it could not be asked: try again */
+};
+typedef void create_hook_fn(void *ctx, enum create_answer answer, struct str words);
+/* Asks that hook whether `run` may create or change a schedule; `input`, the hook's standard input, is
+ * copied. `answered` is called once, on the daemon's thread, unless the daemon stops before. E_BUSY: too many
+ * calls. */
+must_check enum err daemon_ask_create_hook(struct daemon *d, const struct run_row *run, struct str input,
+					   create_hook_fn *answered, void *ctx);
 /* Calls fn(arg) on the daemon's thread. E_BUSY: too many calls. */
 must_check enum err daemon_call(struct daemon *d, mail_fn *fn, void *arg);
 /* Returns E_IO and the reason while the store cannot write. */

@@ -30,6 +30,17 @@ struct store_request {
 	struct store_request *next;
 };
 
+/* A change of a schedule that waits for the hook before it. */
+struct create_hook {
+	struct daemon *d;
+	uint64_t run, sid; /* the run that makes the change */
+	uint32_t rev, number;
+	struct str input; /* allocated by malloc; p NULL: the prepare worker has it */
+	create_hook_fn *answered;
+	void *ctx;
+	struct create_hook *next;
+};
+
 /* Numbers for names that were asked for. */
 struct name_numbers {
 	struct daemon *d;
@@ -64,6 +75,8 @@ struct daemon {
 	struct pending_command *pending; /* commands that the engine has; few at a time */
 	struct pending_command *busy;    /* commands answered with REPLY_BUSY, to be repeated */
 	struct store_request *sent;      /* requests that the store has */
+	struct create_hook *creates;     /* create hooks that have not answered */
+	uint32_t last_create;            /* number of the last one */
 	bool stopping;                   /* the loop stops as soon as no command is pending */
 
 	struct {
@@ -126,8 +139,15 @@ void shared_number_names(struct daemon *d); /* lets new names get further number
 void attempts_want(void *ctx, const struct rn_req *r);
 void attempts_finished(void *ctx, struct prepare_task *t); /* runs on a thread of the prepare worker */
 void attempts_take(void *arg);                             /* mail */
+bool attempts_hook_ended(void *ctx, const struct rn_report *program);
 struct str attempts_result(void *ctx, const struct run_row *run, struct arena *a);
 void attempts_happened(void *ctx, const struct pump_fact *f, const struct st_ack *ack);
+
+/* --- create_hooks.c: the hook before a run creates or changes a schedule --- */
+void create_hooks_take(void *arg); /* mail */
+must_check enum err create_hooks_prepare(struct daemon *d, const struct rn_req *r);
+void create_hooks_answered(struct daemon *d, const struct prepare_task *t);
+void create_hooks_free(struct create_hook *h);
 
 /* --- recompile.c: schedules whose rules are outdated --- */
 void recompile_all(void *arg); /* mail */

@@ -14,6 +14,7 @@ enum problem_cause {
 	BY_FAILURE,
 	BY_PAUSE,
 	BY_HOLD,
+	BY_HOOK,
 	BY_CLOCK,
 	BY_CLOCK_STEP,
 	BY_STORE,
@@ -21,24 +22,27 @@ enum problem_cause {
 	PROBLEM_CAUSES
 };
 
-/* The key of a problem in the store; %llu is its subject: a schedule, or the key of a hold. */
+/* The key of a problem in the store; %llu is its subject: a schedule (hook: 0 is the configuration), or the
+ * key of a hold. */
 static const char *const keys[PROBLEM_CAUSES] = {
 	[BY_NOTHING] = "",
 	[BY_FAILURE] = "schedule:%llu:failed",
 	[BY_PAUSE] = "schedule:%llu:paused",
 	[BY_HOLD] = "held:%llu",
+	[BY_HOOK] = "hook:%llu",
 	[BY_CLOCK] = "clock",
 	[BY_CLOCK_STEP] = "clock:step",
 	[BY_STORE] = "store",
 	[BY_RUNNER] = "runner",
 };
 
-enum { KEY_BYTES = 64, CAUSE_BITS = 3 };
+enum { KEY_BYTES = 64, CAUSE_BITS = 4 };
 static_assert(PROBLEM_CAUSES <= 1 << CAUSE_BITS, "a cause fits beside its subject");
 
 struct problems {
 	struct problems_config config;
 	struct map open;               /* the open problems, by key_of */
+	struct map failing;            /* the schedules for which a hook of the configuration has failed */
 	struct problem_update *queued; /* changes that the prepare worker had no room for, in order */
 	struct problem_update **last;
 	unsigned openings; /* number of openings in `queued`, at most PROBLEMS_QUEUED_MAX. The number of
@@ -90,6 +94,7 @@ void problems_free(struct problems *p)
 		update_free(u);
 	}
 	map_free(&p->open);
+	map_free(&p->failing);
 	free(p);
 }
 
@@ -153,20 +158,29 @@ static void write_held(const struct problem_update *u, struct problem_text *t)
 		 buf_str(&t->subject).p, reason_words[u->reason]);
 }
 
+static void write_hook(const struct problem_update *u, struct problem_text *t)
+{
+	buf_addf(&t->text, "%s failed: %s",
+		 u->subject ? "the hook of the schedule" : "a hook of the configuration",
+		 u->text ? u->text : "out of memory");
+}
+
 static void write_given(const struct problem_update *u, struct problem_text *t)
 {
 	buf_add(&t->text, str_of(u->text ? u->text : "out of memory"));
 }
 
 static void (*const writers[PROBLEM_CAUSES])(const struct problem_update *u, struct problem_text *t) = {
-	[BY_FAILURE] = write_failed, [BY_PAUSE] = write_paused,     [BY_HOLD] = write_held,
-	[BY_CLOCK] = write_given,    [BY_CLOCK_STEP] = write_given, [BY_STORE] = write_given,
-	[BY_RUNNER] = write_given,
+	[BY_FAILURE] = write_failed, [BY_PAUSE] = write_paused, [BY_HOLD] = write_held,
+	[BY_HOOK] = write_hook,      [BY_CLOCK] = write_given,  [BY_CLOCK_STEP] = write_given,
+	[BY_STORE] = write_given,    [BY_RUNNER] = write_given,
 };
 
 static void write_subject(struct reader *reader, const struct problem_update *u, struct buf *out)
 {
-	if (u->cause == BY_FAILURE || u->cause == BY_PAUSE)
+	if (u->cause == BY_HOOK && !u->subject)
+		buf_add(out, STR("hooks of the configuration"));
+	else if (u->cause == BY_FAILURE || u->cause == BY_PAUSE || u->cause == BY_HOOK)
 		write_schedule_id(reader, u->subject, out);
 	else if (u->cause == BY_HOLD)
 		buf_add(out, intern_text(u->problems->config.intern, (uint32_t)u->subject));
@@ -260,6 +274,30 @@ static void close_problem(struct problems *p, enum problem_cause cause, uint64_t
 		map_remove(&p->open, key_of(cause, subject));
 }
 
+/* A hook of the configuration works for this schedule. It may still fail for others. */
+static void config_hook_works(struct problems *p, uint64_t sid)
+{
+	if (sid)
+		map_remove(&p->failing, sid);
+	if (!p->failing.n)
+		close_problem(p, BY_HOOK, 0);
+}
+
+void problems_hook(struct problems *p, uint64_t sid, enum rn_ask ask, struct str words)
+{
+	char text[HOOK_WORDS_BYTES * 2];
+	uint64_t subject = ask == ASK_HOOK ? sid : 0;
+	if (!words.p && subject) {
+		close_problem(p, BY_HOOK, subject);
+	} else if (!words.p) {
+		config_hook_works(p, sid);
+	} else if (sid && (subject || map_put(&p->failing, sid, 1))) {
+		snprintf(text, sizeof text, "%.*s", STR_ARG(words));
+		open_problem(p,
+			     (struct problem_update){ .cause = BY_HOOK, .subject = subject, .text = text });
+	}
+}
+
 /* A run has ended finally. It is no problem if a person stopped it, if the next run replaced it, or if its
  * schedule was removed meanwhile. */
 static void run_ended(struct problems *p, const struct pump_fact *f, bool removed)
@@ -307,6 +345,9 @@ void problems_happened(void *ctx, const struct pump_fact *f, const struct st_ack
 	case ST_DROP:
 		close_problem(p, BY_FAILURE, f->sid);
 		close_problem(p, BY_PAUSE, f->sid);
+		close_problem(p, BY_HOOK, f->sid);
+		if (map_get(&p->failing, f->sid) != MAP_NONE)
+			config_hook_works(p, f->sid);
 		break;
 	case ST_HOLD:
 		if (blocks)

@@ -7,6 +7,10 @@
  *				removed (a run that ends after that opens no problem: nothing would close it)
  *	schedule:7:paused	max_failures paused the schedule; until it is resumed or removed
  *	held:3			an agent or account is blocked; until it is released
+ *	hook:7			the hook of the schedule could not answer; until it answers, or the schedule
+ *				is removed
+ *	hook:0			a hook of the configuration could not answer; until it answers for every
+ *				schedule for which it could not (after a restart: for any)
  *	clock, store, runner	as long as it fails
  *	clock:step		the clock was set by more than a minute; until it has run evenly for an hour
  *
@@ -31,6 +35,9 @@ void problems_load(struct problems *p, const struct load_item *item);
 /* For pump_subscribe; `problems` is a struct problems. */
 void problems_happened(void *problems, const struct pump_fact *f, const struct st_ack *ack);
 
+/* A hook has answered about a run of this schedule, or could not: then `words`, whose p is NULL otherwise,
+ * says why. */
+void problems_hook(struct problems *p, uint64_t sid, enum rn_ask ask, struct str words);
 /* Sends the changes of problems that waited for room in the prepare worker's queue. False: some of them still
  * wait. */
 bool problems_flush(struct problems *p);

@@ -26,7 +26,7 @@ struct pump {
 	struct pump_config config;
 	struct engine *engine;
 	struct effects fx;
-	struct backlog store, runner, questions;
+	struct backlog store, runner, questions, hook_ends;
 	struct pump_fact *fact; /* one fact for each request of the engine that the store has not answered */
 	uint32_t *free_fact;    /* unused places in `fact` */
 	unsigned facts, free_facts, fact_room, free_room;
@@ -77,6 +77,7 @@ enum err pump_new(const struct pump_config *c, struct pump **ret)
 	p->config = *c;
 	p->store.size = sizeof(struct st_req);
 	p->runner.size = p->questions.size = sizeof(struct rn_req);
+	p->hook_ends.size = sizeof(struct rn_report);
 	enum err e = engine_new(&c->engine, &p->engine);
 	if (e) {
 		free(p);
@@ -95,6 +96,7 @@ void pump_free(struct pump *p)
 	free(p->store.items);
 	free(p->runner.items);
 	free(p->questions.items);
+	free(p->hook_ends.items);
 	free(p->fact);
 	free(p->free_fact);
 	map_free(&p->fact_of);
@@ -110,7 +112,7 @@ const struct engine *pump_engine(const struct pump *p)
 unsigned pump_under_way(const struct pump *p)
 {
 	return p->facts - p->free_facts + p->own + backlog_length(&p->store) + backlog_length(&p->runner) +
-	       backlog_length(&p->questions);
+	       backlog_length(&p->questions) + backlog_length(&p->hook_ends);
 }
 
 bool pump_lacks_memory(const struct pump *p)
@@ -202,14 +204,22 @@ static void submit_backlogs(struct pump *p)
 	for (struct rn_req *r; !question && (r = backlog_first(&p->questions));
 	     p->questions.head += !question)
 		question = prepare_answer(p->config.prepare, r);
+	for (struct rn_report *r;
+	     (r = backlog_first(&p->hook_ends)) && p->config.hook_ended(p->config.ctx, r);)
+		p->hook_ends.head++;
 	p->lacks_memory = store == E_NOMEM || runner == E_NOMEM || question == E_NOMEM;
 }
 
-/* Whether the prepare worker answers the request. It does not answer ASK_CHECK: a check is a program, which
- * the runner executes. */
+static bool is_hook(unsigned ask)
+{
+	return ask == ASK_CONFIG_HOOK || ask == ASK_HOOK || ask == ASK_CREATE_HOOK;
+}
+
+/* Whether the prepare worker answers the request. Checks and hooks are programs, which the runner executes.
+ */
 static bool is_question(const struct rn_req *r)
 {
-	return r->op == RN_ASK && r->ask != ASK_CHECK;
+	return r->op == RN_ASK && r->ask != ASK_CHECK && !is_hook(r->ask);
 }
 
 static void carry_out(struct pump *p)
@@ -295,14 +305,17 @@ bool pump_turn(struct pump *p, struct now now)
 			return false;
 	n = runner_collect(p->config.runner, says, ANSWERS);
 	for (unsigned i = 0; i < n; i++)
-		if (!pump_event(p, &(struct event){ .kind = EV_RUNNER, .report = &says[i] }, now))
+		if (says[i].kind == RN_ANSWER && is_hook(says[i].ask))
+			p->broken |= !backlog_add(&p->hook_ends, &says[i]);
+		else if (!pump_event(p, &(struct event){ .kind = EV_RUNNER, .report = &says[i] }, now))
 			return false;
 	return pump_event(p, &(struct event){ .kind = EV_TICK }, now);
 }
 
 bool pump_next(const struct pump *p, struct now now, struct wall *ret)
 {
-	bool full = backlog_first(&p->store) || backlog_first(&p->runner) || backlog_first(&p->questions);
+	bool full = backlog_first(&p->store) || backlog_first(&p->runner) || backlog_first(&p->questions) ||
+		    backlog_first(&p->hook_ends);
 	struct wall soon = { now.wall.us + USEC / 20 }; /* when a full port is tried again */
 	bool any = engine_next(p->engine, now, ret);
 	if (full && (!any || ret->us > soon.us))

@@ -34,8 +34,11 @@ struct pump_config {
 	void *store;
 	const struct store_ops *ops;
 	struct runner *runner;
-	struct prepare_worker *prepare; /* answers RN_ASK, except for ASK_CHECK; answers come as EV_RUNNER */
+	struct prepare_worker *prepare; /* answers RN_ASK where no program does; answers come as EV_RUNNER */
 	void *ctx;
+	/* The program of a hook has ended: the answer follows from its output, and comes as EV_RUNNER. False:
+	 * no room or memory, call again later. */
+	bool (*hook_ended)(void *ctx, const struct rn_report *report);
 	/* The result of a run that has finished, to be recorded with its end; empty: none. Called once for
 	 * each end, in the turn in which the runner has read the exit section of the attempt. */
 	struct str (*result)(void *ctx, const struct run_row *run, struct arena *a);

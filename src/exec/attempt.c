@@ -92,14 +92,19 @@ static void file_absent(struct runner *r, struct attempt *a, const struct runfil
 		attempt_prevent(r, a);
 	else if (a->memfd >= 0)
 		attempt_retry(a, ATTEMPT_HELD);
-	else if (check_is_stale(a))
-		check_restart(r, a);
+	else if (question_is_stale(a))
+		question_restart(r, a);
 	else
 		end_attempt(r, a, RN_NOT_STARTED);
 }
 
 static void file_alive(struct runner *r, struct attempt *a, const struct runfile *f)
 {
+	/* A create hook of an earlier runner was asked about another change: its answer would be wrong. */
+	if (a->ask == ASK_CREATE_HOOK && is_question(a) && !a->sent && !a->kill_pending) {
+		a->kill_pending = true;
+		a->kill_reason = REASON_CANCELLED;
+	}
 	if (a->pidfd < 0)
 		attempt_watch(r, a, open_shim(f));
 	attempt_started(r, a);
@@ -125,8 +130,8 @@ static void file_ended(struct runner *r, struct attempt *a, const struct runfile
 	/* A run can write its own run file: retries and followers do not wait for an end in the future. */
 	if (report.ended.us <= 0 || report.ended.us > clock_wall().us)
 		report.ended = clock_wall();
-	if (check_is_stale(a)) {
-		check_restart(r, a);
+	if (question_is_stale(a)) {
+		question_restart(r, a);
 	} else if (f->cause == CAUSE_LOST) {
 		end_attempt(r, a, RN_LOST);
 	} else if (f->cause == CAUSE_PREVENTED && a->kill_pending) {
@@ -135,7 +140,7 @@ static void file_ended(struct runner *r, struct attempt *a, const struct runfile
 		end_attempt(r, a, RN_NOT_STARTED);
 	} else {
 		bool success = report.outcome == OUTCOME_DONE || report.outcome == OUTCOME_NO_WORK;
-		if (success && !is_check(a) && reported_failure(r, a)) {
+		if (success && !is_question(a) && reported_failure(r, a)) {
 			report.outcome = OUTCOME_FAILED;
 			report.reason = REASON_REPORTED;
 		}
@@ -150,8 +155,8 @@ static void file_dead(struct runner *r, struct attempt *a, const struct runfile 
 	/* After a reboot none of its processes is alive; and a damaged file does not name any process to look
 	 * for. */
 	if (!f->version || strcmp(f->boot, r->boot) != 0) {
-		if (check_is_stale(a))
-			check_restart(r, a);
+		if (question_is_stale(a))
+			question_restart(r, a);
 		else
 			end_attempt(r, a, RN_LOST);
 		return;

@@ -3,7 +3,7 @@
  *
  *	state		waits for				next state
  *	UNKNOWN		its run file to be read, now or later	by the file
- *	QUEUED		a check: others to end			UNKNOWN
+ *	QUEUED		a check or hook: others to end		UNKNOWN
  *	WANTED		runner_give or runner_refuse		HELD, SENT; removed if refused
  *	HELD		a launcher, or the end of a pause	SENT
  *	SENT		the reply of launcher and shim		ALIVE, HELD; by the file
@@ -37,7 +37,7 @@ struct attempt {
 	int64_t sent_at; /* when the last packet was sent */
 	int memfd, pidfd;
 	uint32_t generation; /* distinguishes successive users of one entry */
-	uint16_t attempt;    /* with RUN_CHECK: the check before the attempt */
+	uint16_t attempt;    /* with RUN_CHECK: the check before the attempt; or a hook (run_is_hook) */
 	uint16_t kill_reason;
 	uint8_t state;
 	bool kill_pending;    /* to be killed, with kill_reason */
@@ -45,10 +45,11 @@ struct attempt {
 	bool start_asked;     /* report its start as RN_STARTED, else as RN_ALIVE */
 	bool start_reported;
 	bool sent; /* a packet was sent at least once, so there may be a shim that has not replied */
-	/* For a check: */
-	bool counted; /* in checks_running */
+	/* For a check or hook: */
+	bool counted; /* in `running` of its line */
+	uint8_t ask;
 	uint32_t number, rev, agent;
-	uint32_t next; /* in the queue: index, or UINT32_MAX */
+	uint32_t next; /* in its line: index, or UINT32_MAX */
 	uint64_t sid;
 };
 
@@ -56,6 +57,14 @@ enum { TROUBLE_LAUNCHER, TROUBLE_START, TROUBLE_FILES, TROUBLES };
 struct runner_trouble {
 	struct wall since; /* 0: none */
 	struct why why;
+};
+
+/* Questions of one kind that run, and those that wait for them. */
+enum { LINE_CHECKS, LINE_HOOKS, LINES };
+struct question_line {
+	unsigned running;
+	uint32_t first, last; /* queued; first UINT32_MAX: none */
+	bool changed;         /* since questions_start: perhaps one can start */
 };
 
 struct runner {
@@ -74,8 +83,8 @@ struct runner {
 	struct rn_report *report;
 	unsigned reports, report_room, collected; /* collected: how many reports were collected */
 	uint64_t tickets;                         /* issued so far */
-	unsigned checks_running;
-	uint32_t check_first, check_last; /* queued checks; first UINT32_MAX: none */
+	struct question_line line[LINES];
+	uint64_t hook_sid[RUNNER_HOOKS_MAX]; /* schedules whose hook runs; 0: a free place */
 	struct runner_trouble trouble[TROUBLES];
 };
 
@@ -84,9 +93,10 @@ static inline uint64_t attempt_key(uint64_t run, uint16_t attempt)
 	return run << 16 | attempt;
 }
 
-static inline bool is_check(const struct attempt *a)
+/* Whether it is a check or a hook. */
+static inline bool is_question(const struct attempt *a)
 {
-	return a->attempt & RUN_CHECK;
+	return a->attempt & RUN_CHECK || run_is_hook(a->attempt);
 }
 
 /* Events on `epoll` carry one of these, or the index and generation of an attempt. */
@@ -94,7 +104,9 @@ enum { EVENT_SOCKET = UINT32_MAX - 8, EVENT_LAUNCHER, EVENT_TIMER, EVENT_READY }
 
 /* runner.c */
 bool runner_listen(struct runner *r, int fd, uint64_t event);
-/* Queues a report about this attempt; room was reserved. The end of a check is reported as its answer. */
+/* Queues a report about this attempt; room was reserved. The end of a check or hook is reported as its
+ * answer.
+ */
 void runner_report(struct runner *r, const struct attempt *a, const struct rn_report *report);
 void runner_trouble_set(struct runner *r, unsigned which, const char *fmt, ...) printf_like(3, 4);
 void runner_trouble_clear(struct runner *r, unsigned which);
@@ -116,16 +128,20 @@ void attempt_signal(struct runner *r, struct attempt *a); /* if a kill is pendin
 void attempt_report(struct runner *r, struct attempt *a, enum rn_report_kind kind);
 void attempt_started(struct runner *r, struct attempt *a);
 
-/* checks.c: checks; at most RUNNER_CHECKS_MAX run at a time, the others are queued. */
-void check_ask(struct runner *r, struct attempt *a, const struct rn_req *q, bool is_new);
-void check_start_queued(struct runner *r);
-void check_uncount(struct runner *r, struct attempt *a); /* to be called before the attempt is removed */
-/* Whether the run file belongs to an earlier question, because this runner has not started the check. */
-bool check_is_stale(const struct attempt *a);
+/* questions.c: checks and hooks. At most RUNNER_CHECKS_MAX checks and RUNNER_HOOKS_MAX hooks run at a time,
+ * and one hook of a schedule; the others are queued. */
+/* The attempt number of the program that answers this request; false: no program does. */
+bool question_attempt(const struct rn_req *q, uint16_t *ret);
+void question_ask(struct runner *r, struct attempt *a, const struct rn_req *q, bool is_new);
+bool questions_can_start(const struct runner *r);
+void questions_start(struct runner *r);                     /* those that need not wait any more */
+void question_uncount(struct runner *r, struct attempt *a); /* to be called before it is removed */
+/* Whether the run file belongs to an earlier question, because this runner has not started the program. */
+bool question_is_stale(const struct attempt *a);
 /* Removes its run file, and calls `want` to get the program again. */
-void check_restart(struct runner *r, struct attempt *a);
-/* Turns a report about a check into its answer; false: the check has not ended. */
-bool check_answer(const struct attempt *a, const struct rn_report *report, struct rn_report *ret);
+void question_restart(struct runner *r, struct attempt *a);
+/* Turns a report about the program into its answer; false: the program has not ended. */
+bool question_answer(const struct attempt *a, const struct rn_report *report, struct rn_report *ret);
 
 /* launch_socket.c: the socket of the launcher. */
 void launch_send_start(struct runner *r, struct attempt *a);

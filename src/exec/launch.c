@@ -141,6 +141,8 @@ enum err launch_render(const struct launch_place *at, uint64_t run, unsigned att
 		add_item(&b, &h.items, FIELD_STDIN, l->input);
 	if (l->out)
 		add_item(&b, &h.items, FIELD_OUT, STR(""));
+	if (l->err)
+		add_item(&b, &h.items, FIELD_ERR, STR(""));
 	add_list(&b, &h.items, FIELD_ARG, l->argv);
 	add_list(&b, &h.items, FIELD_ENV, l->env);
 	add_list(&b, &h.items, FIELD_FILE, l->files);

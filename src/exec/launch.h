@@ -33,7 +33,7 @@ struct launch {
 	struct boot start_by;          /* do not execute later than this; 0: no bound */
 	uint64_t log_head,
 		log_tail; /* bytes kept of the beginning and the end of the log; both 0: defaults */
-	bool out;         /* copy standard output to the .out file */
+	bool out, err;    /* copy standard output to the .out file, standard error to the .err file */
 };
 
 enum { LAUNCH_LOG_HEAD = 1 << 20, LAUNCH_LOG_TAIL = 4 << 20 };

@@ -66,9 +66,12 @@ static bool parse_shim_name(const char *name, struct lineage *ret)
 	unsigned long long run;
 	unsigned attempt;
 	char check[2] = "", same[RUN_SHIM_NAME];
-	if (sscanf(name, "r%llu.%u%1s", &run, &attempt, check) < 2)
+	if (sscanf(name, "r%llu.%u%1s", &run, &attempt, check) >= 2)
+		*ret = (struct lineage){ .run = run, .attempt = attempt | (check[0] ? RUN_CHECK : 0u) };
+	else if (sscanf(name, "r%llu.h%u", &run, &attempt) == 2 && attempt < RUN_HOOKS)
+		*ret = (struct lineage){ .run = run, .attempt = RUN_HOOK + attempt };
+	else
 		return false;
-	*ret = (struct lineage){ .run = run, .attempt = attempt | (check[0] ? RUN_CHECK : 0u) };
 	return runfile_shim_name(same, ret->run, ret->attempt) && !strcmp(name, same);
 }
 
@@ -242,7 +245,9 @@ static enum err find_by_mark(const struct lineage_place *place, pid_t pid, struc
 		ret->other = same;
 		return e;
 	}
-	const unsigned attempts[] = { named.attempt, named.attempt | RUN_CHECK };
+	const unsigned attempts[] = { named.attempt, named.attempt | RUN_CHECK, RUN_HOOK + HOOK_OF_CONFIG,
+				      RUN_HOOK + HOOK_OF_SCHEDULE, RUN_HOOK + HOOK_OF_CREATE };
+	static_assert(ARRAY_LEN(attempts) == 2 + RUN_HOOKS, "all programs of a run");
 	for (unsigned i = 0; named.run && i < ARRAY_LEN(attempts) && !e && !same; i++) {
 		e = has_mark(place->runs, named.run, attempts[i], pid, &same);
 		if (same)

@@ -48,7 +48,8 @@ enum err runner_open(const struct runner_config *c, struct runner **ret, struct 
 	r->config.place.cgroup = r->cgroup = copy_text(c->place.cgroup, &failed);
 	r->config.place.lease = r->lease = copy_text(c->place.lease, &failed);
 	r->launcher = (struct launcher){ -1, -1 };
-	r->check_first = UINT32_MAX;
+	for (unsigned i = 0; i < LINES; i++)
+		r->line[i].first = UINT32_MAX;
 	r->epoll = epoll_create1(EPOLL_CLOEXEC);
 	r->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
 	r->ready = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -175,9 +176,9 @@ static unsigned take_reports(struct runner *r, struct rn_report *ret, unsigned m
 void runner_report(struct runner *r, const struct attempt *a, const struct rn_report *report)
 {
 	struct rn_report answer;
-	if (!is_check(a))
+	if (!is_question(a))
 		queue_report(r, report);
-	else if (check_answer(a, report, &answer))
+	else if (question_answer(a, report, &answer))
 		queue_report(r, &answer);
 }
 
@@ -243,16 +244,16 @@ enum err runner_submit(struct runner *r, const struct rn_req *q)
 		[RN_PROBE] = submit_probe,
 		[RN_PREVENT] = submit_prevent,
 	};
-	bool check = q->op == RN_ASK && q->ask == ASK_CHECK;
-	assert(check || (q->op < ARRAY_LEN(submit) && submit[q->op]));
+	uint16_t attempt = q->attempt;
+	bool question = question_attempt(q, &attempt);
+	assert(question || (q->op < ARRAY_LEN(submit) && submit[q->op]));
 	if (!reserve_reports(r))
 		return E_NOMEM;
-	uint16_t attempt = (uint16_t)(q->attempt | (check ? RUN_CHECK : 0));
 	struct attempt *a = attempt_find(r, q->run, attempt);
 	bool is_new = !a;
 	enum err e = is_new ? attempt_add(r, q->run, attempt, &a) : OK;
-	if (e == OK && check)
-		check_ask(r, a, q, is_new);
+	if (e == OK && question)
+		question_ask(r, a, q, is_new);
 	else if (e == OK)
 		submit[q->op](r, a, q, is_new);
 	return e;
@@ -376,11 +377,10 @@ unsigned runner_collect(struct runner *r, struct rn_report *ret, unsigned max)
 		int n = epoll_wait(r->epoll, e, ARRAY_LEN(e), 0);
 		for (int i = 0; i < n; i++)
 			handle_event(r, e[i].data.u64);
-		check_start_queued(r);
+		questions_start(r);
 		handle_due(r);
-	} else if (r->check_first != UINT32_MAX && r->checks_running < RUNNER_CHECKS_MAX &&
-		   reserve_reports(r)) {
-		check_start_queued(r); /* a check was refused between two calls */
+	} else if (questions_can_start(r) && reserve_reports(r)) {
+		questions_start(r); /* a check or hook was refused between two calls */
 		handle_due(r);
 	}
 	return take_reports(r, ret, max);

@@ -17,8 +17,9 @@ struct runner;
 struct runner_config {
 	struct launch_place place; /* copied */
 	void *ctx;
-	/* Called for RN_START of an attempt that the runner does not know, and for RN_ASK of ASK_CHECK, whose
-	 * attempt number then has RUN_CHECK: answer with runner_give or runner_refuse, at once or later. */
+	/* Called for RN_START of an attempt that the runner does not know, and for RN_ASK of a check or hook,
+	 * whose attempt number is that of port/runfile.h: answer with runner_give or runner_refuse, at once
+	 * or later. */
 	void (*want)(void *ctx, const struct rn_req *r);
 };
 
@@ -42,13 +43,14 @@ must_check enum err runner_submit(struct runner *r, const struct rn_req *q);
 must_check enum err runner_give(struct runner *r, uint64_t run, uint16_t attempt, const struct launch *l,
 				struct why *why);
 /* Answers `want` when there is nothing to execute. An attempt is reported as RN_EXIT with this outcome, a
- * check as a negative RN_ANSWER with this reason. */
+ * check as a negative RN_ANSWER with this reason, a hook as below. */
 void runner_refuse(struct runner *r, uint64_t run, uint16_t attempt, uint8_t outcome, uint16_t reason);
-/* The answer of the check before this attempt is no longer needed: kills the check if it runs. */
-void runner_drop_check(struct runner *r, uint64_t run, uint16_t attempt);
+/* The run has ended: kills the check before this attempt, and the hooks before the run, if they run. */
+void runner_drop_questions(struct runner *r, uint64_t run, uint16_t attempt);
 
 /* Handles all events, and returns up to `max` reports. Reports about one attempt are in the order of the
- * events. */
+ * events. The end of a hook is an RN_ANSWER with outcome, reason and exit code of its program, and without
+ * `yes`: the answer follows from these and from its output (daemon/prepare/hook_answer.h). */
 unsigned runner_collect(struct runner *r, struct rn_report *ret, unsigned max);
 /* Readable when runner_collect should be called. */
 int runner_fd(const struct runner *r);

@@ -54,8 +54,8 @@ enum err attempt_add(struct runner *r, uint64_t run, uint16_t attempt, struct at
 
 void attempt_remove(struct runner *r, struct attempt *a)
 {
-	if (is_check(a))
-		check_uncount(r, a);
+	if (is_question(a))
+		question_uncount(r, a);
 	attempt_unwatch(r, a);
 	if (a->memfd >= 0)
 		close(a->memfd);

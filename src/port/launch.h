@@ -11,7 +11,7 @@
 #include "base/attr.h"
 
 #define LAUNCH_MAGIC   UINT32_C(0x6c746f72)
-#define LAUNCH_VERSION 1
+#define LAUNCH_VERSION 2
 
 enum launch_op {
 	LAUNCH_START,
@@ -72,6 +72,7 @@ enum launch_field {
 	FIELD_STDIN,
 	FIELD_CONTEXT, /* the content of the .ctx file */
 	FIELD_OUT,     /* present: copy standard output to an .out file */
+	FIELD_ERR,     /* present: copy standard error to an .err file */
 	FIELD_ARG,     /* this field and all below may be repeated */
 	FIELD_ENV,
 	FIELD_SECRET, /* a value to mask in the output */

@@ -35,9 +35,37 @@ enum {
 	/* The check before an attempt has its own shim and its own file, 7.1-check.run. Its attempt number is
 	 * that of the attempt with this bit set; the attempt numbers themselves are smaller than the bit. */
 	RUN_CHECK = 0x8000,
+	/* A hook of the run has its own shim and its own file as well, 7.hook-schedule.run. Its attempt
+	 * number is this plus an enum run_hook; the numbers of attempts are smaller. */
+	RUN_HOOK = 0x7ff0,
 };
 
 #define RUN_CHECK_WORD "-check"
+#define RUN_HOOK_WORD  "hook-"
+
+/* The hooks of a run, by the place that defines them. */
+enum run_hook {
+	HOOK_OF_CONFIG,   /* before:schedule:trigger of the configuration */
+	HOOK_OF_SCHEDULE, /* before:schedule:trigger of the run's schedule */
+	HOOK_OF_CREATE,   /* before:schedule:create: the run creates or changes a schedule */
+	RUN_HOOKS
+};
+
+/* The words are part of file names: they must not change. */
+static inline const char *run_hook_word(unsigned hook)
+{
+	static const char *const words[RUN_HOOKS] = {
+		[HOOK_OF_CONFIG] = "config",
+		[HOOK_OF_SCHEDULE] = "schedule",
+		[HOOK_OF_CREATE] = "create",
+	};
+	return hook < RUN_HOOKS ? words[hook] : NULL;
+}
+
+static inline bool run_is_hook(unsigned attempt)
+{
+	return attempt >= RUN_HOOK && attempt < RUN_HOOK + RUN_HOOKS;
+}
 
 /* A variable in the environment of every process of an attempt. Its value is random, and recorded as `mark`.
  */
@@ -142,12 +170,15 @@ static inline void runfile_bucket(char ret[static RUNFILE_NAME_MAX], uint64_t ru
 	snprintf(ret, RUNFILE_NAME_MAX, "%llu", (unsigned long long)(run / RUNFILE_BUCKET));
 }
 
-/* The process name of a shim: r12.1, or r12.1c for a check. It leads from a process to its run
- * (exec/lineage.h); then pid and start time of the process must be those in the run file. False: the name
+/* The process name of a shim: r12.1; r12.1c for a check; r12.h1 for a hook. It leads from a process to its
+ * run (exec/lineage.h); then pid and start time of the process must be those in the run file. False: the name
  * does not fit; then only the mark identifies the processes of the run. */
 enum { RUN_SHIM_NAME = 16 };
 static inline bool runfile_shim_name(char ret[static RUN_SHIM_NAME], uint64_t run, unsigned attempt)
 {
+	if (run_is_hook(attempt))
+		return snprintf(ret, RUN_SHIM_NAME, "r%llu.h%u", (unsigned long long)run,
+				attempt - RUN_HOOK) < RUN_SHIM_NAME;
 	return snprintf(ret, RUN_SHIM_NAME, "r%llu.%u%s", (unsigned long long)run,
 			attempt & ~(unsigned)RUN_CHECK, attempt & RUN_CHECK ? "c" : "") < RUN_SHIM_NAME;
 }
@@ -155,6 +186,10 @@ static inline bool runfile_shim_name(char ret[static RUN_SHIM_NAME], uint64_t ru
 static inline void runfile_name(char ret[static RUNFILE_NAME_MAX], uint64_t run, unsigned attempt,
 				const char *kind)
 {
-	snprintf(ret, RUNFILE_NAME_MAX, "%llu.%u%s.%s", (unsigned long long)run,
-		 attempt & ~(unsigned)RUN_CHECK, attempt & RUN_CHECK ? RUN_CHECK_WORD : "", kind);
+	if (run_is_hook(attempt))
+		snprintf(ret, RUNFILE_NAME_MAX, "%llu." RUN_HOOK_WORD "%s.%s", (unsigned long long)run,
+			 run_hook_word(attempt - RUN_HOOK), kind);
+	else
+		snprintf(ret, RUNFILE_NAME_MAX, "%llu.%u%s.%s", (unsigned long long)run,
+			 attempt & ~(unsigned)RUN_CHECK, attempt & RUN_CHECK ? RUN_CHECK_WORD : "", kind);
 }

@@ -21,11 +21,22 @@ enum rn_op {
 	RN_PREVENT, /* make the attempt impossible to start; answered by RN_NOT_STARTED, or by its present
 		       state if it was started before */
 	RN_ASK,     /* evaluate precondition `ask`; answered by RN_ANSWER with the same number. The program of
-		       ASK_CHECK may be executed once per question, but never twice at the same time */
+		       a hook or of ASK_CHECK may be executed once per question, but never twice at the same
+		       time */
 };
 
 /* Preconditions of a run. They are asked in this order; ASK_CHECK before every attempt, the others once. */
-enum rn_ask { ASK_BUDGET, ASK_CONDITION, ASK_HOOK, ASK_CHECK, RN_ASKS };
+enum rn_ask {
+	ASK_BUDGET,
+	ASK_CONDITION,
+	ASK_BLOCKED,     /* whether this version can execute the schedule */
+	ASK_CONFIG_HOOK, /* the hook of the configuration */
+	ASK_HOOK,        /* the hook of the schedule */
+	ASK_CHECK,
+	ASK_CREATE_HOOK, /* not of a run, and never asked by the engine: the hook before a run creates or
+			    changes a schedule */
+	RN_ASKS
+};
 
 enum rn_report_kind {
 	RN_STARTED,     /* the attempt was started */

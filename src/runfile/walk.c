@@ -65,24 +65,34 @@ static enum err list_buckets(const char *runs, struct bucket_list *ret, struct w
 	return e;
 }
 
-/* Parses "7.1.log", "7.1-check.log". */
+/* Parses the middle of a file name: "1", "1-check", "hook-schedule". */
+static bool parse_attempt(struct str s, unsigned *ret)
+{
+	const struct str check = STR(RUN_CHECK_WORD), hook = STR(RUN_HOOK_WORD);
+	uint64_t attempt;
+	for (unsigned i = 0; str_starts(s, hook) && i < RUN_HOOKS; i++)
+		if (str_eq(str_from(s, hook.n), str_of(run_hook_word(i)))) {
+			*ret = RUN_HOOK + i;
+			return true;
+		}
+	bool is_check = s.n > check.n && str_eq(str_from(s, s.n - check.n), check);
+	if (is_check)
+		s.n -= check.n;
+	if (!str_number(s, RUN_HOOK - 1, &attempt))
+		return false;
+	*ret = (unsigned)attempt | (is_check ? RUN_CHECK : 0);
+	return true;
+}
+
+/* Parses "7.1.log". */
 static bool parse_name(const char *name, struct run_file *ret)
 {
-	static const char *const kinds[] = { "run", "log", "out", "ctx", "box" };
+	static const char *const kinds[] = { "run", "log", "out", "err", "ctx", "box" };
 	const char *first = strchr(name, '.'), *second = first ? strchr(first + 1, '.') : NULL;
-	uint64_t attempt;
-	struct str middle =
-		second ? (struct str){ first + 1, (size_t)(second - first - 1) } : (struct str){ 0 };
-	size_t plain = middle.n - (sizeof RUN_CHECK_WORD - 1);
-	bool check =
-		middle.n > sizeof RUN_CHECK_WORD - 1 && str_eq(str_from(middle, plain), STR(RUN_CHECK_WORD));
-	if (check)
-		middle.n = plain;
 	if (!second ||
 	    !str_number((struct str){ name, (size_t)(first - name) }, UINT64_C(1) << 48, &ret->run) ||
-	    !str_number(middle, RUN_CHECK - 1, &attempt))
+	    !parse_attempt((struct str){ first + 1, (size_t)(second - first - 1) }, &ret->attempt))
 		return false;
-	ret->attempt = (unsigned)attempt | (check ? RUN_CHECK : 0);
 	for (unsigned i = 0; i < ARRAY_LEN(kinds); i++)
 		if (!strcmp(second + 1, kinds[i])) {
 			memcpy(ret->kind, kinds[i], sizeof ret->kind);

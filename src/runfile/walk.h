@@ -16,8 +16,8 @@ struct run_files {
 
 struct run_file {
 	uint64_t run;
-	unsigned attempt; /* with RUN_CHECK: the check before that attempt */
-	char kind[4];     /* run, log, out, ctx, box */
+	unsigned attempt; /* with RUN_CHECK: the check before that attempt; or a hook (run_is_hook) */
+	char kind[4];     /* run, log, out, err, ctx, box */
 	uint64_t bytes;
 	int64_t touched;
 };

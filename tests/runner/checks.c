@@ -185,9 +185,9 @@ TEST(a_dropped_check_is_killed)
 	shell(&g, "echo $$ >> $1/pids; sleep 1000");
 	ask_check(&g, 7, 1);
 	CHECK_INT(rig_lines(&g, "pids", 1, &pid, 1), 1);
-	runner_drop_check(g.r, 8, 1); /* ignored: there is no such check */
+	runner_drop_questions(g.r, 8, 1); /* ignored: there is no such check */
 	CHECK_STR(rig_file(&g, 8, 1 | RUN_CHECK, "run", NULL), "");
-	runner_drop_check(g.r, 7, 1);
+	runner_drop_questions(g.r, 7, 1);
 	expect_answer(&g, __LINE__, 7, 1, false, REASON_CHECK);
 	CHECK(rig_all_dead(&pid, 1, 5000));
 	CHECK_INT(runner_busy(g.r), 0);
@@ -206,7 +206,7 @@ TEST(checks_are_queued)
 	for (unsigned i = 1; i <= MANY; i++)
 		ask_check(&g, i, i);
 	CHECK_INT(g.wanted, RUNNER_CHECKS_MAX);
-	runner_drop_check(g.r, MANY, 1); /* dropped while it is queued */
+	runner_drop_questions(g.r, MANY, 1); /* dropped while it is queued */
 	shell(&g, "true");
 	CHECK(rig_start(&g, 1000));
 	CHECK_INT(rig_next(&g).kind, RN_EXIT);

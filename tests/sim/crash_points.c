@@ -12,7 +12,7 @@ enum { LEADER = 1, GUARDED, EVENT, FOLLOWER, REPLACED, LINE, LIMITED, QUEUED, FE
 static const struct spec specs[SCHEDULES + 1] = {
 	[LEADER] = { .cron = "*/2 * * * *", .policy = { .retries = 1, .retry_delay = 20, .agent = 1 } },
 	[GUARDED] = { .cron = "*/3 * * * *",
-		      .policy = { .preconditions = 15,
+		      .policy = { .preconditions = (2 << ASK_CHECK) - 1,
 				  .window = 60,
 				  .overlap = OVERLAP_QUEUE_ONE,
 				  .key = 20 } },
@@ -57,7 +57,11 @@ static struct process_plan plan_process(struct world *w, const struct rn_req *q)
 
 static bool answer_precondition(struct world *w, const struct rn_req *q, uint16_t *reason)
 {
-	static const uint16_t reasons[] = { REASON_BUDGET, REASON_CONDITION, REASON_HOOK, REASON_NONE };
+	static const uint16_t reasons[RN_ASKS] = { [ASK_BUDGET] = REASON_BUDGET,
+						   [ASK_CONDITION] = REASON_CONDITION,
+						   [ASK_BLOCKED] = REASON_BLOCKED,
+						   [ASK_CONFIG_HOOK] = REASON_HOOK,
+						   [ASK_HOOK] = REASON_HOOK };
 	*reason = reasons[q->ask];
 	return w->draining || hash_pair(q->run, q->ask) % 6 != 0;
 }

@@ -131,10 +131,11 @@ static struct process_plan random_plan(struct world *w, const struct rn_req *sta
 
 static bool random_answer(struct world *w, const struct rn_req *q, uint16_t *reason)
 {
-	static const uint16_t reasons[] = { [ASK_BUDGET] = REASON_BUDGET,
-					    [ASK_CONDITION] = REASON_CONDITION,
-					    [ASK_HOOK] = REASON_HOOK,
-					    [ASK_CHECK] = REASON_NONE };
+	static const uint16_t reasons[] = {
+		[ASK_BUDGET] = REASON_BUDGET,   [ASK_CONDITION] = REASON_CONDITION,
+		[ASK_BLOCKED] = REASON_BLOCKED, [ASK_CONFIG_HOOK] = REASON_HOOK,
+		[ASK_HOOK] = REASON_HOOK,       [ASK_CHECK] = REASON_NONE
+	};
 	uint32_t ignored;
 	if (w->draining)
 		return true;
@@ -484,6 +485,8 @@ static bool drain_all(struct world *w)
 	return ok && world_drain(w, DAYS(3));
 }
 
+enum { HOOKED = 1515 }; /* chooses the histories whose configuration has a hook */
+
 struct history_result history_run(const struct history_options *o)
 {
 	unsigned which = o->profile >= 0 ? (unsigned)o->profile % ARRAY_LEN(profiles)
@@ -498,6 +501,7 @@ struct history_result history_run(const struct history_options *o)
 						.timing = h.profile->timing,
 						.workload = &workload,
 						.bug = o->bug,
+						.has_hook = hash_pair(o->seed, HOOKED) % 4 == 0,
 						.verbose = o->verbose });
 	w.coverage = o->coverage;
 	if (o->want)

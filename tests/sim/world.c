@@ -112,6 +112,7 @@ void world_open(struct world *w, const struct world_options *o)
 		.agents = w->agents,
 		.agent_count = WORLD_AGENTS,
 		.default_agent = &w->default_agent,
+		.has_hook = o->has_hook,
 	};
 	w->check = check_new(w);
 	w->opinion = opinion_new(w);

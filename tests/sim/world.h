@@ -187,6 +187,7 @@ struct world_options {
 	struct port_timing timing;
 	const struct workload *workload;
 	const struct bug *bug;
+	bool has_hook; /* the configuration has a hook before every run */
 	bool verbose;
 };
 

@@ -35,6 +35,69 @@ static struct schedule_change *change_new(struct api_call *call)
 	return c;
 }
 
+/* --- the hook before a run's change --- */
+
+/* The hook takes a while: refuses the change if the schedule is not the one that the hook was asked about. */
+static enum err check_unchanged(struct api_call *call, struct api *api, const struct schedule_change *c)
+{
+	struct schedule_change now = *c;
+	enum err e = schedule_change_find(call, api, &now);
+	bool same = now.exists == c->exists && (!c->exists || now.old.row.rev == c->old.row.rev);
+	if (!e && !same)
+		e = why_set(call->why, E_BUSY, WHY_NOWHERE,
+			    "schedule '%.*s' was changed meanwhile; try again", STR_SHORT(c->doc.id));
+	return e;
+}
+
+static void hook_answered(struct api_call *call, struct api *api, enum create_answer answer, struct str words)
+{
+	const struct schedule_change *c = call->ctx;
+	const char *what = c->exists ? "changed" : "added";
+	enum err e = OK;
+	if (answer == CREATE_CANCELLED)
+		e = why_set(call->why, E_DENIED, WHY_NOWHERE,
+			    "the schedule was not %s: the hook " DOC_CREATE_HOOK " cancelled it: %.*s", what,
+			    STR_ARG(words));
+	else if (answer == CREATE_BUSY || http_gone(call->request))
+		e = why_set(call->why, E_BUSY, WHY_NOWHERE,
+			    "the schedule was not %s, because the hook " DOC_CREATE_HOOK
+			    " could not be asked: %.*s; try again",
+			    what, STR_ARG(words));
+	if (!e)
+		e = check_unchanged(call, api, c);
+	if (!e)
+		e = schedule_change_send(call, api, c, answer_change);
+	if (e) {
+		*api_granted_pending(api) -= is_granted(call, c);
+		api_finish(call, e);
+	}
+}
+
+static enum err ask_hook(struct api_call *call, struct api *api, const struct schedule_change *c)
+{
+	const struct run_row *run = call->caller_run;
+	struct read_sched by;
+	_cleanup_(buf_free) struct buf input = { 0 };
+	enum err e = read_sched(api_reader(api), run->sid, call->arena, &by, call->why);
+	if (e)
+		return e;
+	buf_addf(
+		&input,
+		"{\"hook\":\"%s\",\"change\":\"%s\",\"schedule\":%.*s,\"mission\":null,\"by\":{\"schedule\":",
+		DOC_CREATE_HOOK, c->exists ? "update" : "create", STR_ARG(c->text));
+	json_write_str(&input, by.id);
+	buf_addf(&input, ",\"run\":%llu}}\n", (unsigned long long)run->run);
+	return input.failed ? E_NOMEM : api_ask_create_hook(call, api, buf_str(&input), hook_answered);
+}
+
+/* Sends the change to the engine, if a run makes it after its hook was asked. */
+static enum err ask_and_send(struct api_call *call, struct api *api, const struct schedule_change *c)
+{
+	return call->caller_run && daemon_has_create_hook(api_daemon(api))
+		       ? ask_hook(call, api, c)
+		       : schedule_change_send(call, api, c, answer_change);
+}
+
 static enum err send_change(struct api_call *call, struct api *api, struct schedule_change *c)
 {
 	if (schedule_change_is_none(c))
@@ -46,7 +109,7 @@ static enum err send_change(struct api_call *call, struct api *api, struct sched
 	if (!e)
 		e = schedule_change_check_leaders(call, api, c);
 	if (!e)
-		e = schedule_change_send(call, api, c, answer_change);
+		e = ask_and_send(call, api, c);
 	if (!e && is_granted(call, c))
 		++*api_granted_pending(api);
 	return e;

@@ -10,6 +10,7 @@
 #include "runfile/tail.h"
 #include "sys/clock.h"
 
+#include <stdio.h>
 #include <sys/stat.h>
 
 enum { ATTEMPTS_SHOWN = 20, REPORTS_SHOWN = 100 }; /* the last ones */
@@ -55,17 +56,17 @@ static void add_signal(struct buf *out, const struct runfile *f)
 		buf_add(out, STR(",\"signal\":null"));
 }
 
-/* Adds the check before an attempt. False: there was none, and nothing was added. */
-static bool add_check(struct buf *out, const char *runs, const struct run_row *r, unsigned attempt)
+/* Adds the members of a check or hook, after `first`. False: there was none, and nothing was added. */
+static bool add_program(struct buf *out, const char *runs, const struct run_row *r, unsigned attempt,
+			const char *first)
 {
 	struct runfile f = { 0 };
 	enum run_life life;
 	struct why why;
-	attempt |= RUN_CHECK;
 	if (runfile_read(runs, r->run, attempt, &life, &f, &why) || life == LIFE_ABSENT)
 		return false;
 	const char *cause = f.exit_version ? run_cause_word((unsigned)f.cause) : NULL;
-	buf_addf(out, ",\"check\":{\"attempt\":%u", attempt & ~(unsigned)RUN_CHECK);
+	buf_add(out, str_of(first));
 	json_add_time(out, "started_at", (struct wall){ f.started });
 	add_duration(out, &f, (struct wall){ f.started }, (struct wall){ f.ended });
 	json_add_str(out, "cause", cause ? str_of(cause) : (struct str){ 0 });
@@ -77,6 +78,27 @@ static bool add_check(struct buf *out, const char *runs, const struct run_row *r
 	add_log(out, runs, r, attempt, &f);
 	buf_addc(out, '}');
 	return true;
+}
+
+/* Adds the check before an attempt. False: there was none, and nothing was added. */
+static bool add_check(struct buf *out, const char *runs, const struct run_row *r, unsigned attempt)
+{
+	char first[48];
+	snprintf(first, sizeof first, ",\"check\":{\"attempt\":%u", attempt);
+	return add_program(out, runs, r, attempt | RUN_CHECK, first);
+}
+
+/* Adds the hooks of the run, in the order in which they were asked. */
+static void add_hooks(struct buf *out, const char *runs, const struct run_row *r)
+{
+	bool any = false;
+	buf_add(out, STR(",\"hooks\":["));
+	for (unsigned i = 0; i < RUN_HOOKS; i++) {
+		char first[48];
+		snprintf(first, sizeof first, "%s{\"of\":\"%s\"", any ? "," : "", run_hook_word(i));
+		any |= add_program(out, runs, r, RUN_HOOK + i, first);
+	}
+	buf_addc(out, ']');
 }
 
 /* Adds the reports of the run about itself. */
@@ -171,6 +193,7 @@ static void add_files(struct api_call *call, struct api *api, const struct run_r
 	 * attempt. */
 	if (!add_check(out, runs, r, r->attempt + 1u) && !add_check(out, runs, r, r->attempt))
 		buf_add(out, STR(",\"check\":null"));
+	add_hooks(out, runs, r);
 	if (r->attempt)
 		add_log(out, runs, r, r->attempt, &last);
 	else

@@ -144,9 +144,10 @@ static bool is_pruned(struct api_call *call, struct api *api, const struct run_r
 /* The log of an attempt; -1: there is none. */
 static int open_log(struct api *api, const struct run_row *run, unsigned attempt)
 {
-	const unsigned attempts[] = { attempt, attempt | RUN_CHECK };
-	/* A finished run may have only the log of the check before its attempt. */
-	unsigned n = run->state == RUN_FINISHED ? 2 : 1;
+	/* A run that is over may have only the log of the check before its attempt, or of a hook. */
+	const unsigned attempts[] = { attempt, attempt | RUN_CHECK, RUN_HOOK + HOOK_OF_SCHEDULE,
+				      RUN_HOOK + HOOK_OF_CONFIG };
+	unsigned n = run->state >= RUN_FINISHED ? ARRAY_LEN(attempts) : 1;
 	int fd = -1;
 	for (unsigned i = 0; fd < 0 && i < n; i++) {
 		fd = runfile_open(daemon_runs_dir(api_daemon(api)), run->run, attempts[i], "log");

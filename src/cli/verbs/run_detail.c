@@ -40,9 +40,9 @@ static const char *log_text(struct cli_call *call, const struct val *v)
 			    val_text(call->arena, log, "bytes"), left ? left : "");
 }
 
-static const char *check_text(struct cli_call *call, const struct val *v)
+/* How a check or hook ended, and where its log is. */
+static const char *program_text(struct cli_call *call, const struct val *c)
 {
-	const struct val *c = val_get(v, STR("check"));
 	if (!c || c->kind != VAL_MAP)
 		return NULL;
 	const char *code = val_text(call->arena, c, "exit_code"), *cause = val_text(call->arena, c, "cause"),
@@ -52,6 +52,16 @@ static const char *check_text(struct cli_call *call, const struct val *v)
 			  : cause ? cause
 				  : "running";
 	return log ? arena_printf(call->arena, "%s, %s", end, log) : end;
+}
+
+static void print_hooks(struct cli_call *call, const struct val *list)
+{
+	for (unsigned i = 0; list && list->kind == VAL_LIST && i < list->list.n; i++) {
+		const struct val *hook = &list->list.item[i];
+		print_field(call, "hook",
+			    arena_printf(call->arena, "%s: %s", val_text(call->arena, hook, "of"),
+					 program_text(call, hook)));
+	}
 }
 
 static const char *seconds_text(struct cli_call *call, const struct val *v)
@@ -181,7 +191,8 @@ void show_run(struct cli_call *call, const struct val *v)
 		print_field(call, "exit code", val_text(a, v, "exit_code"));
 	print_field(call, "signal", signal_text(call, v));
 	print_field(call, "note", last_note(call, val_get(v, STR("attempts"))));
-	print_field(call, "check", check_text(call, v));
+	print_hooks(call, val_get(v, STR("hooks")));
+	print_field(call, "check", program_text(call, val_get(v, STR("check"))));
 	print_reports(call, val_get(v, STR("reports")));
 	print_field(call, "cost", cost ? arena_printf(a, "$%s", cost) : NULL);
 	if (in && out && (strcmp(in, "0") != 0 || strcmp(out, "0") != 0))

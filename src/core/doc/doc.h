@@ -80,11 +80,14 @@ struct doc_target {
 	struct doc_command command;
 };
 
-enum doc_hook_event { DOC_BEFORE_TRIGGER, DOC_BEFORE_CREATE, DOC_HOOKS };
+/* A program that may cancel a run, or a change of a schedule, before it happens. */
+#define DOC_TRIGGER_HOOK "before:schedule:trigger"
+#define DOC_CREATE_HOOK  "before:schedule:create"
+enum doc_hook_error { HOOK_CANCELS, HOOK_PROCEEDS };
 struct doc_hook {
-	struct doc_command command; /* empty: the hook is not used */
-	int64_t timeout;            /* seconds */
-	uint8_t on_error;           /* if the command cannot be executed: 0 cancel, 1 proceed */
+	struct doc_command command; /* empty: there is no hook */
+	int64_t timeout;            /* seconds; 0: that of requests */
+	uint8_t on_error;           /* enum doc_hook_error: if the program is not found, killed or too slow */
 };
 
 /* Money or tokens. */
@@ -116,7 +119,6 @@ struct doc_notification {
 /* Features that this version reads but does not support: they block the schedule or agent that uses them. */
 enum doc_unsupported {
 	DOC_UNSUPPORTED_BUDGET,
-	DOC_UNSUPPORTED_HOOK,
 	DOC_UNSUPPORTED_RUNNER, /* an agent whose runner is not a command */
 	DOC_UNSUPPORTED_COUNT
 };
@@ -160,7 +162,7 @@ struct schedule_doc {
 	unsigned expectations;
 	struct doc_budget budget;
 	struct doc_notification notification;
-	struct doc_hook hook[DOC_HOOKS];
+	struct doc_hook hook; /* before a run */
 	struct doc_next_check next_check;
 	struct {
 		int64_t schedules; /* how many its runs may create; 0: none */
@@ -178,9 +180,8 @@ static inline struct str doc_condition(const struct schedule_doc *d)
 	return d->when.written.value[ACE_IF];
 }
 
-/* Why the schedule does not run in this version, for people; NULL: it is not blocked. `by_hand`: leaves out
- * features, such as hooks, that do not apply to a run that a person starts. */
-const char *doc_blocked(const struct schedule_doc *d, bool by_hand);
+/* Why the schedule does not run in this version, for people; NULL: it is not blocked. */
+const char *doc_blocked(const struct schedule_doc *d);
 
 /* The environment in which a document is read. */
 struct doc_env {

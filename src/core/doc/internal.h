@@ -82,8 +82,12 @@ key_set set_url; /* struct str: an address that a request can be sent to */
 key_set set_env; /* struct val: a map of variables */
 
 /* --- run_check_keys.c --- */
-key_set set_check, set_expectations, set_hooks;
-key_write write_check, write_expectations, write_hooks;
+key_set set_check, set_expectations;
+key_write write_check, write_expectations;
+
+/* --- hook_keys.c --- */
+key_set set_hook, set_hooks; /* struct doc_hook; the hooks of a schedule */
+key_write write_hook, write_hooks;
 
 /* --- limit_keys.c --- */
 key_set set_budget, set_next_check, set_grants;

@@ -2,8 +2,8 @@
 #include "core/doc/agent/agent.h"
 #include "port/runner.h"
 
-/* The preconditions of a run. A blocked schedule gets the precondition of a hook. The daemon answers it from
- * the document, so the rules stay right if the schedule is no longer blocked when it is due. */
+/* The preconditions of a run. The daemon answers ASK_BLOCKED from the document, so the rules stay right if
+ * the schedule is no longer blocked when it is due. */
 static uint8_t preconditions_of(const struct schedule_doc *d)
 {
 	unsigned asks = 0;
@@ -11,7 +11,9 @@ static uint8_t preconditions_of(const struct schedule_doc *d)
 		asks |= 1u << ASK_BUDGET;
 	if (doc_condition(d).n)
 		asks |= 1u << ASK_CONDITION;
-	if (doc_has_command(&d->hook[DOC_BEFORE_TRIGGER].command) || doc_blocked(d, false))
+	if (doc_blocked(d))
+		asks |= 1u << ASK_BLOCKED;
+	if (doc_has_command(&d->hook.command))
 		asks |= 1u << ASK_HOOK;
 	if (doc_has_check(&d->check))
 		asks |= 1u << ASK_CHECK;

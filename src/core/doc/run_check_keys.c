@@ -1,4 +1,4 @@
-/* The keys for checks around a run: `check` and `hooks` before it, `expectations` after it. */
+/* The keys for checks around a run: `check` before it, `expectations` after it. */
 #include "base/json.h"
 #include "core/doc/command.h"
 #include "core/doc/internal.h"
@@ -99,61 +99,4 @@ void write_expectations(const void *from, const struct key *k, struct buf *out)
 	const struct schedule_doc *d = from;
 	(void)k;
 	keys_write_list(expectations, d->expectation, sizeof *d->expectation, d->expectations, out);
-}
-
-/* --- hooks --- */
-
-#define IN_HOOK(field) offsetof(struct doc_hook, field)
-
-enum { HOOK_TIMEOUT = 30, HOOK_TIMEOUT_MAX = 3600 }; /* seconds */
-
-static const char *const on_error_words[] = { "cancel", "proceed", NULL };
-
-static const struct key hook_keys[] = {
-	{ "command", KEY_OTHER, .offset = IN_HOOK(command), .kinds = COMMAND_KINDS, .set = command_set_field,
-	  .write = command_write_field },
-	{ "timeout", KEY_DURATION, .offset = IN_HOOK(timeout), .least = 1, .most = HOOK_TIMEOUT_MAX,
-	  .default_value = HOOK_TIMEOUT },
-	{ "on_error", KEY_WORD, .offset = IN_HOOK(on_error), .words = on_error_words, .default_value = 0 },
-	{ 0 },
-};
-
-static enum err set_hook(struct key_reader *r, void *into, const struct key *k, const struct val *v)
-{
-	struct doc_hook *h = KEY_FIELD(struct doc_hook, into, k);
-	keys_set_defaults(hook_keys, h);
-	doc_note_unsupported(r, DOC_UNSUPPORTED_HOOK, v->at);
-	enum err e = keys_read(r, "a hook", hook_keys, h, v, NULL);
-	if (!e && !val_get(v, STR("command")))
-		return why_set(r->why, E_INPUT, v->at, "a hook needs the key 'command'");
-	return e;
-}
-
-static void write_hook(const void *from, const struct key *k, struct buf *out)
-{
-	const struct doc_hook *h = KEY_CONST_FIELD(struct doc_hook, from, k);
-	if (!doc_has_command(&h->command))
-		return;
-	buf_addc(out, '{');
-	keys_write(hook_keys, h, true, out);
-	buf_addc(out, '}');
-}
-
-static const struct key hooks_keys[] = {
-	{ "before:schedule:trigger", KEY_OTHER, .offset = IN_SCHEDULE(hook[DOC_BEFORE_TRIGGER]), .kinds = MAP,
-	  .set = set_hook, .write = write_hook },
-	{ "before:schedule:create", KEY_OTHER, .offset = IN_SCHEDULE(hook[DOC_BEFORE_CREATE]), .kinds = MAP,
-	  .set = set_hook, .write = write_hook },
-	{ 0 },
-};
-
-enum err set_hooks(struct key_reader *r, void *into, const struct key *k, const struct val *v)
-{
-	return keys_read(r, k->name, hooks_keys, into, v, NULL);
-}
-
-void write_hooks(const void *from, const struct key *k, struct buf *out)
-{
-	(void)k;
-	keys_write_map(hooks_keys, from, out);
 }

@@ -245,14 +245,12 @@ bool due_is_overlap(const struct engine *e, const struct sched *s, enum run_kind
 }
 
 /* The state in which an occurrence is recorded; RUN_PENDING if preconditions must be asked first. */
-static enum run_state first_state(const struct policy *p, enum run_kind kind, bool refused)
+static enum run_state first_state(const struct engine *e, const struct policy *p, enum run_kind kind,
+				  bool refused)
 {
-	unsigned ask = p->preconditions & ~(1u << ASK_CHECK);
-	if (kind == KIND_MANUAL)
-		ask &= 1u << ASK_BUDGET;
 	if (refused)
 		return RUN_SKIPPED;
-	if (ask)
+	if (runs_preconditions(e, p, kind))
 		return RUN_PENDING;
 	return p->action == ACTION_EVENT ? RUN_FINISHED : RUN_CLAIMED;
 }
@@ -328,7 +326,7 @@ void due_claim(struct engine *e, struct sched *s, struct wall nominal, const str
 	       enum run_kind kind, uint64_t command)
 {
 	bool refused = due_is_overlap(e, s, kind);
-	due_record(e, s, nominal, end, kind, first_state(policy_of(s), kind, refused),
+	due_record(e, s, nominal, end, kind, first_state(e, policy_of(s), kind, refused),
 		   refused ? REASON_OVERLAP : REASON_NONE, command);
 }
 

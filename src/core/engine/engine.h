@@ -135,6 +135,7 @@ struct engine_config {
 	unsigned agent_count;
 	const uint64_t *default_agent; /* fingerprint of the default agent; NULL: there is no default */
 	bool documents_first;          /* after EV_LOADED nothing comes due before EV_DOCUMENTS */
+	bool has_hook;                 /* every schedule has the precondition ASK_CONFIG_HOOK */
 };
 
 struct engine;

@@ -77,16 +77,19 @@ static void ask_precondition(struct engine *e, struct run *r, enum rn_ask which,
 	submit_runner(e, r, RN_ASK, which, REASON_NONE);
 }
 
-static unsigned preconditions_of(struct engine *e, const struct run *r)
+unsigned runs_preconditions(const struct engine *e, const struct policy *p, enum run_kind kind)
 {
-	unsigned all = policy_of(runs_sched(e, r))->preconditions & ~(1u << ASK_CHECK);
-	return r->row.kind == KIND_MANUAL ? all & 1u << ASK_BUDGET : all;
+	unsigned all = p->preconditions & ~(1u << ASK_CHECK);
+	if (e->config.has_hook)
+		all |= 1u << ASK_CONFIG_HOOK;
+	return kind == KIND_MANUAL ? all & 1u << ASK_BUDGET : all;
 }
 
 /* Asks the first precondition that has not answered yes; when all have, records the verdict. */
 static void ask_next(struct engine *e, struct run *r)
 {
-	unsigned left = preconditions_of(e, r) & ~r->passed;
+	unsigned left = runs_preconditions(e, policy_of(runs_sched(e, r)), (enum run_kind)r->row.kind) &
+			~(unsigned)r->passed;
 	if (left) {
 		ask_precondition(e, r, (enum rn_ask)__builtin_ctz(left), PHASE_ASKING);
 		return;
@@ -173,9 +176,11 @@ static struct wall window_end(struct engine *e, const struct run *r)
  * closes. */
 static void answered_no(struct engine *e, struct run *r, enum rn_ask which, enum reason reason)
 {
-	static const enum reason reasons[RN_ASKS] = {
-		[ASK_BUDGET] = REASON_BUDGET, [ASK_CONDITION] = REASON_CONDITION, [ASK_HOOK] = REASON_HOOK
-	};
+	static const enum reason reasons[RN_ASKS] = { [ASK_BUDGET] = REASON_BUDGET,
+						      [ASK_CONDITION] = REASON_CONDITION,
+						      [ASK_BLOCKED] = REASON_BLOCKED,
+						      [ASK_CONFIG_HOOK] = REASON_HOOK,
+						      [ASK_HOOK] = REASON_HOOK };
 	int64_t left = window_end(e, r).us - e->now.wall.us;
 	if (which == ASK_CONDITION && policy_of(runs_sched(e, r))->window && left > 0) {
 		if (r->answer_stale) {

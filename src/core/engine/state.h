@@ -430,6 +430,9 @@ void runs_drop_retries(struct engine *e, struct sched *s);
 bool runs_is_waiting(const struct run *r); /* for an answer of a precondition, another run or a slot */
 bool runs_is_paused(const struct engine *e, const struct run *r);
 unsigned runs_live(const struct engine *e, const struct sched *s);
+/* The preconditions that are asked before a run is claimed, bits of enum rn_ask. A person's run has only the
+ * budget. */
+unsigned runs_preconditions(const struct engine *e, const struct policy *p, enum run_kind kind);
 unsigned runs_open(const struct engine *e, const struct sched *s); /* live or not */
 struct sched *runs_sched(struct engine *e, const struct run *r);
 struct st_req runs_new_request(const struct run *r, enum st_op op, enum st_lane lane);

@@ -67,7 +67,7 @@ struct rules {
 	struct policy policy;
 	uint32_t max_runs; /* max_runs of the document; sched_row.left counts down from it */
 };
-#define RULES_VERSION 4
+#define RULES_VERSION 5
 static_assert(sizeof(struct rules) <= STORE_RULES, "rules fit the store's row");
 
 /* The entries of the engine's tables to which the numbers in the rules refer. */

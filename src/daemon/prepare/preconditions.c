@@ -1,4 +1,4 @@
-/* Answers ASK_CONDITION and ASK_HOOK. */
+/* Answers ASK_CONDITION and ASK_BLOCKED. */
 #include "daemon/prepare/preconditions.h"
 
 #include "core/model.h"
@@ -44,14 +44,17 @@ enum err precondition_answer(const struct context_source *source, enum rn_ask as
 	case ASK_CONDITION:
 		ret->reason = REASON_CONDITION;
 		return answer_condition(source, a, ret, why);
-	case ASK_HOOK:
+	case ASK_BLOCKED:
 		/* The rules ask this question if the version of rota that compiled them could not run the
 		 * schedule. This version may be able to run it. */
-		blocked = doc_blocked(source->doc, false);
+		blocked = doc_blocked(source->doc);
 		ret->yes = !blocked;
 		ret->detail = blocked ? str_of(blocked) : (struct str){ 0 };
 		break;
-	case ASK_CHECK: /* answered by the runner */
+	case ASK_CONFIG_HOOK: /* these are answered by programs, which the runner executes */
+	case ASK_HOOK:
+	case ASK_CHECK:
+	case ASK_CREATE_HOOK:
 	case ASK_BUDGET:
 	case RN_ASKS:
 		break;

@@ -1,4 +1,4 @@
-/* Renders program, arguments, environment, input, secrets and bounds of an attempt or a check. */
+/* Renders program, arguments, environment, input, secrets and bounds of an attempt, a check or a hook. */
 #include "daemon/prepare/render.h"
 
 #include "base/json.h"
@@ -110,7 +110,8 @@ static const char **render_env(struct renderer *r)
 	set_number(&e, "ROTA_ATTEMPT", r->source->attempt);
 	environment_set(&e, "ROTA_NOMINAL_TIME", str_of(iso_format_utc(wall_seconds(run->nominal), nominal)));
 	environment_set(&e, "ROTA_SOCKET", str_of(r->place->socket));
-	environment_set(&e, "ROTA_TOKEN", r->token);
+	if (r->token.n)
+		environment_set(&e, "ROTA_TOKEN", r->token);
 	environment_set(&e, "ROTA_LIFECYCLE_STATE", STR("")); /* always empty for now */
 	set_number(&e, "ROTA_FENCE", run->fence);
 	if (r->source->doc->agent.n)
@@ -420,7 +421,7 @@ static enum err make_token(struct renderer *r)
 static enum err start_launch(struct renderer *r, struct launch *l)
 {
 	const struct schedule_doc *doc = r->source->doc;
-	const char *blocked = doc_blocked(doc, true);
+	const char *blocked = doc_blocked(doc);
 	if (blocked)
 		return why_set(r->why, E_INPUT, WHY_NOWHERE, "'%.*s' cannot run: %s", STR_SHORT(doc->id),
 			       blocked);
@@ -467,6 +468,80 @@ enum err render_check(const struct context_source *source, const struct render_p
 	render_check_program(&r, &l);
 	render_secrets(&r, &l);
 	add_mask(&r, &l, r.token);
+	if (!r.failed)
+		*ret = l;
+	return r.failed;
+}
+
+/* --- hooks --- */
+
+const struct doc_hook *render_hook_of(const struct render_place *place, const struct schedule_doc *doc,
+				      enum run_hook hook)
+{
+	static const struct doc_hook none;
+	if (hook == HOOK_OF_SCHEDULE)
+		return &doc->hook;
+	if (!place->hooks)
+		return &none;
+	return hook == HOOK_OF_CREATE ? &place->hooks->create : &place->hooks->trigger;
+}
+
+static void add_member(struct buf *out, const char *name, const struct val *v)
+{
+	buf_addf(out, ",\"%s\":", name);
+	json_write(out, v ? v : &(struct val){ .kind = VAL_NULL });
+}
+
+/* What a hook before a run is told about it. */
+static struct str describe_run(struct renderer *r)
+{
+	const struct schedule_doc *doc = r->source->doc;
+	const struct val *run = val_get(&r->context.scope, STR("run"));
+	struct val expression = { .kind = doc->expression.n ? VAL_STR : VAL_NULL, .str = doc->expression };
+	struct val agent = { .kind = doc->agent.n ? VAL_STR : VAL_NULL, .str = doc->agent };
+	_cleanup_(buf_free) struct buf out = { 0 };
+	buf_addf(&out, "{\"hook\":\"%s\"", DOC_TRIGGER_HOOK);
+	add_member(&out, "schedule", val_get(&r->context.scope, STR("schedule")));
+	add_member(&out, "expression", &expression);
+	add_member(&out, "agent", &agent);
+	add_member(&out, "mission", NULL);
+	add_member(&out, "nominal", run ? val_get(run, STR("nominal")) : NULL);
+	add_member(&out, "run", run);
+	buf_add(&out, STR("}\n"));
+	if (out.failed)
+		set_error(r, E_NOMEM);
+	return (struct str){ copy_text(r, buf_str(&out)), out.n };
+}
+
+enum err render_hook(const struct context_source *source, const struct render_place *place,
+		     enum run_hook hook, int64_t timeout, struct str input, struct arena *a,
+		     struct launch *ret, struct why *why)
+{
+	struct context_source before = *source;
+	struct renderer r = { .source = &before, .place = place, .arena = a, .why = why };
+	const struct doc_hook *by = render_hook_of(place, source->doc, hook);
+	struct str cwd = source->doc->action.cwd;
+	int64_t seconds = by->timeout ? by->timeout : timeout;
+	if (hook == HOOK_OF_CREATE && seconds > CREATE_HOOK_SECONDS_MAX)
+		seconds = CREATE_HOOK_SECONDS_MAX;
+	before.before_check = true;
+	if (!doc_has_command(&by->command)) /* it was removed since the question was asked */
+		return why_set(why, E_INPUT, WHY_NOWHERE, "there is no such hook any more");
+	enum err e = run_context_build(&before, a, &r.context, why);
+	if (e)
+		return e;
+	struct launch l = { .env = render_env(&r),
+			    .argv = render_argv(&r, &by->command),
+			    .cwd = hook != HOOK_OF_SCHEDULE ? place->hooks_cwd
+				   : cwd.n                  ? copy_text(&r, cwd)
+							    : NULL,
+			    .input = input.p ? input : describe_run(&r),
+			    .timeout = seconds * USEC,
+			    .grace = RUN_GRACE_SECONDS * USEC,
+			    .log_head = HOOK_LOG_BYTES,
+			    .log_tail = HOOK_LOG_BYTES,
+			    .out = true,
+			    .err = true };
 	if (!r.failed)
 		*ret = l;
 	return r.failed;

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "daemon/agent_resolve.h"
+#include "daemon/prepare/hook_answer.h"
 #include "daemon/prepare/preconditions.h"
 #include "daemon/prepare/provenance.h"
 #include "daemon/prepare/relevant_notes.h"
@@ -17,9 +18,9 @@
 #include <stdlib.h>
 
 /* Room in the queue that questions and calls must leave free for attempts and compilations, which would fail
- * if they found no room. At most this many attempts, checks and compilations, and a few changes of zone
- * files, wait at the same time. */
-enum { ROOM_KEPT = LAUNCHES_MAX + RUNNER_CHECKS_MAX + DAEMON_COMPILE_MAX + 16 };
+ * if they found no room. At most this many attempts, checks, hooks and compilations, and a few changes of
+ * zone files, wait at the same time. */
+enum { ROOM_KEPT = LAUNCHES_MAX + RUNNER_CHECKS_MAX + RUNNER_HOOKS_MAX + DAEMON_COMPILE_MAX + 16 };
 enum { QUESTIONS_MAX = PREPARE_TASKS_MAX - ROOM_KEPT };
 static_assert(QUESTIONS_MAX > 0, "there is room for questions and calls");
 
@@ -27,6 +28,9 @@ static_assert(QUESTIONS_MAX > 0, "there is room for questions and calls");
  * are made in order; compilations, of which there may be very many, occupy one thread. */
 enum { KEY_CALLS = 0 };
 #define KEY_COMPILE UINT64_MAX
+/* The key of a hook that has ended, whose schedule is not known yet, has this bit and the number of its run.
+ */
+#define KEY_HOOK (UINT64_C(1) << 63)
 
 /* The state of one thread. */
 struct prepare_thread {
@@ -54,6 +58,7 @@ void prepare_task_free(struct prepare_task *t)
 	if (!t)
 		return;
 	arena_free(&t->arena);
+	free((char *)(uintptr_t)t->input.p);
 	free(t);
 }
 
@@ -99,6 +104,12 @@ struct loaded_run {
 	struct context_source source;
 };
 
+/* The attempt to which a program belongs; hooks come before the first. */
+static uint16_t attempt_of(unsigned number)
+{
+	return run_is_hook(number) ? 1 : (uint16_t)(number & ~(unsigned)RUN_CHECK);
+}
+
 static enum err load_run(struct prepare_thread *w, struct prepare_task *t, struct loaded_run *ret)
 {
 	struct attempt_request q = { .run = t->req.run,
@@ -114,7 +125,7 @@ static enum err load_run(struct prepare_thread *w, struct prepare_task *t, struc
 					       .zones = zoneinfo_source(w->zones),
 					       .pace = &w->pace,
 					       .doc = &ret->doc,
-					       .attempt = (uint16_t)(t->req.attempt & ~RUN_CHECK),
+					       .attempt = attempt_of(t->req.attempt),
 					       .runs = w->worker->options.place.runs };
 	return e;
 }
@@ -122,13 +133,16 @@ static enum err load_run(struct prepare_thread *w, struct prepare_task *t, struc
 static enum err render_task(struct prepare_thread *w, struct prepare_task *t)
 {
 	const struct prepare_options *o = &w->worker->options;
+	int64_t seconds = o->defaults.timeout[DOC_WEBHOOK];
 	struct loaded_run l;
 	enum err e = load_run(w, t, &l);
 	if (e)
 		return e;
+	if (run_is_hook(t->req.attempt))
+		return render_hook(&l.source, &o->place, (enum run_hook)(t->req.attempt - RUN_HOOK), seconds,
+				   t->input, &t->arena, &t->launch, &t->why);
 	if (t->req.attempt & RUN_CHECK)
-		return render_check(&l.source, &o->place, o->defaults.timeout[DOC_WEBHOOK], &t->arena,
-				    &t->launch, &t->why);
+		return render_check(&l.source, &o->place, seconds, &t->arena, &t->launch, &t->why);
 	e = render_launch(&l.source, &o->place, &t->arena, &t->launch, &t->why);
 	return e ? e : provenance_write(&l.doc, &t->launch, &t->arena, &t->provenance);
 }
@@ -189,6 +203,54 @@ static enum err do_answer(struct prepare_thread *w, struct prepare_task *t)
 	return e;
 }
 
+/* The document is that of the run, which says what to do if the hook has failed. */
+static enum err find_hook(struct prepare_thread *w, struct prepare_task *t, enum run_hook hook,
+			  const struct doc_hook **ret)
+{
+	struct loaded_run *l = arena_alloc(&t->arena, sizeof *l);
+	struct run_row run;
+	enum err e = l ? read_run(w->reader, t->req.run, &run, &t->why) : E_NOMEM;
+	if (e)
+		return e;
+	t->req.sid = run.sid;
+	t->req.rev = run.rev;
+	e = hook == HOOK_OF_SCHEDULE ? load_run(w, t, l) : OK;
+	if (!e)
+		*ret = render_hook_of(&w->worker->options.place, &l->doc, hook);
+	return e;
+}
+
+static enum err do_hook(struct prepare_thread *w, struct prepare_task *t)
+{
+	static const enum run_hook hooks[RN_ASKS] = { [ASK_CONFIG_HOOK] = HOOK_OF_CONFIG,
+						      [ASK_HOOK] = HOOK_OF_SCHEDULE,
+						      [ASK_CREATE_HOOK] = HOOK_OF_CREATE };
+	const struct rn_report *p = &t->program;
+	const struct doc_hook *hook;
+	struct hook_answer found = { 0 };
+	struct hook_end end = {
+		.runs = w->worker->options.place.runs, .run = p->run, .hook = hooks[p->ask], .program = p
+	};
+	enum err e = find_hook(w, t, end.hook, &hook);
+	end.on_error = e ? HOOK_CANCELS : hook->on_error;
+	if (!is_transient(e))
+		e = hook_answer(&end, &t->arena, &found, &t->why);
+	if (e)
+		return e;
+	t->answer = *p;
+	t->answer.yes = found.yes;
+	t->answer.reason = REASON_HOOK;
+	t->hook_failed = found.failed && p->reason != REASON_CANCELLED;
+	t->hook_words = found.words;
+	/* A command that could not be prepared has recorded its own detail. */
+	if (found.yes || p->reason == REASON_DEFINITION || p->reason == REASON_TEMPLATE)
+		return OK;
+	const char *detail = arena_printf(&t->arena, "%s%s: %.*s", hook_name(end.hook),
+					  found.failed ? " failed" : "", STR_ARG(found.words));
+	t->detail = detail ? str_of(detail) : (struct str){ 0 };
+	return detail ? OK : E_NOMEM;
+}
+
 static enum err do_rules(struct prepare_thread *w, struct prepare_task *t)
 {
 	struct doc_names names = intern_for_documents(w->worker->options.intern);
@@ -223,7 +285,10 @@ static enum err renew_zones(struct prepare_thread *w)
 static void prepare(struct prepare_thread *w, struct prepare_task *t)
 {
 	static enum err (*const functions[])(struct prepare_thread *, struct prepare_task *) = {
-		[PREPARE_LAUNCH] = do_launch, [PREPARE_ANSWER] = do_answer, [PREPARE_RULES] = do_rules
+		[PREPARE_LAUNCH] = do_launch,
+		[PREPARE_ANSWER] = do_answer,
+		[PREPARE_HOOK] = do_hook,
+		[PREPARE_RULES] = do_rules,
 	};
 	arena_free(&t->arena);
 	t->arena = (struct arena){ 0 };
@@ -333,7 +398,21 @@ static enum err add_task(struct prepare_worker *w, const struct prepare_task *wh
 
 enum err prepare_launch(struct prepare_worker *w, const struct rn_req *r)
 {
-	return add_task(w, &(struct prepare_task){ .kind = PREPARE_LAUNCH, .req = *r }, r->sid, 0);
+	return prepare_create_hook(w, r, (struct str){ 0 });
+}
+
+enum err prepare_create_hook(struct prepare_worker *w, const struct rn_req *r, struct str input)
+{
+	return add_task(w, &(struct prepare_task){ .kind = PREPARE_LAUNCH, .req = *r, .input = input },
+			r->sid, 0);
+}
+
+enum err prepare_hook(struct prepare_worker *w, const struct rn_report *program)
+{
+	struct prepare_task t = { .kind = PREPARE_HOOK,
+				  .req = { .ask = program->ask, .run = program->run },
+				  .program = *program };
+	return add_task(w, &t, KEY_HOOK | program->run, ROOM_KEPT);
 }
 
 enum err prepare_answer(struct prepare_worker *w, const struct rn_req *r)

@@ -15,8 +15,9 @@
 #include "sys/pool.h"
 
 enum prepare_kind {
-	PREPARE_LAUNCH, /* render what an attempt executes or, with RUN_CHECK, the check before it */
+	PREPARE_LAUNCH, /* render what an attempt, a check or a hook executes */
 	PREPARE_ANSWER, /* answer RN_ASK */
+	PREPARE_HOOK,   /* answer RN_ASK by the end of the hook's program */
 	PREPARE_RULES,  /* compile a schedule's document to rules, with the present zone files and agents */
 	PREPARE_CALL,   /* call a function of the caller */
 	PREPARE_ZONES,  /* read the zone files again */
@@ -24,18 +25,23 @@ enum prepare_kind {
 
 struct prepare_task {
 	uint8_t kind;
-	struct rn_req req;  /* PREPARE_RULES: only sid */
+	struct rn_req
+		req; /* PREPARE_RULES: only sid; PREPARE_HOOK: run and ask; the others when it is finished */
 	struct arena arena; /* holds everything the results point to */
 	struct why why;     /* PREPARE_LAUNCH, if there is an outcome: what is wrong */
 	void *ctx;          /* free for the owner of the finished task */
 	/* PREPARE_LAUNCH */
+	struct str input; /* the standard input of HOOK_OF_CREATE, allocated by malloc; freed with the task */
 	struct launch launch;
 	struct str provenance; /* the provenance of an agent's turn; p NULL: not a turn */
 	uint8_t outcome;       /* if it is not OUTCOME_NONE, the attempt cannot be executed */
 	uint16_t reason;       /* why the attempt cannot be executed */
-	/* PREPARE_ANSWER */
+	/* PREPARE_ANSWER, PREPARE_HOOK */
+	struct rn_report program; /* PREPARE_HOOK: how the program ended */
 	struct rn_report answer;
 	struct str detail; /* see struct precondition_answer */
+	bool hook_failed;  /* PREPARE_HOOK: it could not answer; `hook_words` says why */
+	struct str hook_words;
 	/* PREPARE_RULES */
 	enum err error; /* the document can no longer be compiled */
 	struct rules rules;
@@ -54,8 +60,8 @@ struct prepare_options {
 	struct doc_env defaults;
 	struct intern *intern;
 	void *ctx;
-	/* Called on a thread of the worker with each finished PREPARE_LAUNCH, PREPARE_ANSWER and
-	 * PREPARE_RULES; the callee becomes the owner of the task. */
+	/* Called on a thread of the worker with each finished task of the kinds up to PREPARE_RULES; the
+	 * callee becomes the owner of the task. */
 	void (*finished)(void *ctx, struct prepare_task *t);
 	/* Called on a thread of the worker when the zone files have been read again. */
 	void (*zones_read)(void *ctx);
@@ -69,6 +75,11 @@ void prepare_close(struct prepare_worker *w); /* drops the tasks that are not fi
 /* --- from any thread. E_BUSY: too many tasks; E_NOMEM --- */
 
 must_check enum err prepare_launch(struct prepare_worker *w, const struct rn_req *r);
+/* The same for HOOK_OF_CREATE, whose standard input is `input`, allocated by malloc; on success the worker
+ * becomes its owner. */
+must_check enum err prepare_create_hook(struct prepare_worker *w, const struct rn_req *r, struct str input);
+/* `program` is the runner's report about the program of a hook. */
+must_check enum err prepare_hook(struct prepare_worker *w, const struct rn_report *program);
 must_check enum err prepare_answer(struct prepare_worker *w, const struct rn_req *r);
 must_check enum err prepare_rules(struct prepare_worker *w, uint64_t sid);
 /* Does a finished task again after PREPARE_RETRY_MS, because the machine failed when its result was used. On

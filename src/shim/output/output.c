@@ -10,10 +10,18 @@
 
 static const char no_work[] = "NO-WORK";
 
+/* The file that has the output of one stream alone. */
+static const struct {
+	const char *kind;
+	unsigned field;
+} files[STREAMS] = { [STREAM_OUT] = { "out", FIELD_OUT }, [STREAM_ERR] = { "err", FIELD_ERR } };
+
 int output_prepare(struct output *o, const struct launch_request *rq, int write[STREAMS])
 {
-	*o = (struct output){ .log.fd = -1, .out.fd = -1, .has_out = rq->one[FIELD_OUT].p };
+	*o = (struct output){ .log.fd = -1 };
 	for (unsigned i = 0; i < STREAMS; i++) {
+		o->alone[i].fd = -1;
+		o->has_alone[i] = rq->one[files[i].field].p;
 		int fd[2], e = redact_init(&o->redact[i], rq->masks.item, rq->masks.n);
 		if (e)
 			return e;
@@ -41,26 +49,31 @@ void output_open(struct output *o, const struct launch_request *rq, int dir)
 	char name[RUNFILE_NAME_MAX];
 	runfile_name(name, h->run, h->attempt, "log");
 	log_open(&o->log, dir, name, h->log_head, h->log_tail);
-	runfile_name(name, h->run, h->attempt, "out");
-	if (o->has_out)
-		log_open(&o->out, dir, name, h->log_head, h->log_tail);
+	for (unsigned i = 0; i < STREAMS; i++) {
+		runfile_name(name, h->run, h->attempt, files[i].kind);
+		if (o->has_alone[i])
+			log_open(&o->alone[i], dir, name, h->log_head, h->log_tail);
+	}
 }
 
-static void to_log(void *ctx, const char *p, size_t n)
+static void write_files(struct output *o, unsigned stream, const char *p, size_t n)
 {
-	struct output *o = ctx;
 	log_write(&o->log, p, n);
+	if (o->has_alone[stream])
+		log_write(&o->alone[stream], p, n);
 }
 
-static void to_both(void *ctx, const char *p, size_t n)
+static void write_out(void *ctx, const char *p, size_t n)
 {
-	struct output *o = ctx;
-	log_write(&o->log, p, n);
-	if (o->has_out)
-		log_write(&o->out, p, n);
+	write_files(ctx, STREAM_OUT, p, n);
 }
 
-static redact_sink *const sinks[STREAMS] = { [STREAM_OUT] = to_both, [STREAM_ERR] = to_log };
+static void write_err(void *ctx, const char *p, size_t n)
+{
+	write_files(ctx, STREAM_ERR, p, n);
+}
+
+static redact_sink *const sinks[STREAMS] = { [STREAM_OUT] = write_out, [STREAM_ERR] = write_err };
 
 static void look_for_no_work(struct output *o, const char *p, size_t n)
 {
@@ -114,6 +127,7 @@ void output_close(struct output *o)
 	for (unsigned i = 0; i < STREAMS; i++)
 		redact_end(&o->redact[i], sinks[i], o);
 	log_close(&o->log);
-	if (o->has_out)
-		log_close(&o->out);
+	for (unsigned i = 0; i < STREAMS; i++)
+		if (o->has_alone[i])
+			log_close(&o->alone[i]);
 }

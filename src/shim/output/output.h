@@ -1,6 +1,6 @@
 #pragma once
-/* The output of the agent: read from two pipes, redacted, and written to the log. Standard output also goes
- * to the .out file if the request asks for it. */
+/* The output of the agent: read from two pipes, redacted, and written to the log. Standard output
+ * also goes to the .out file, and standard error to the .err file, if the request asks for it. */
 #include "runfile/redact.h"
 #include "shim/output/log.h"
 #include "shim/request.h"
@@ -10,8 +10,9 @@ enum { STREAM_OUT, STREAM_ERR, STREAMS };
 struct output {
 	int pipe[STREAMS]; /* -1: closed */
 	struct redact redact[STREAMS];
-	struct log log, out;
-	bool has_out;
+	struct log log;            /* of both streams */
+	struct log alone[STREAMS]; /* of one stream */
+	bool has_alone[STREAMS];
 	uint64_t bytes;   /* read so far */
 	unsigned no_work; /* letters of NO-WORK at the beginning of standard output; UINT_MAX: it begins with
 			     other bytes */

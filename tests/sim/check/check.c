@@ -154,6 +154,11 @@ const struct policy *check_latest_policy(const struct check *c, const struct che
 	return now ? &now->rules.policy : &v->rules.policy;
 }
 
+unsigned check_asks(const struct check *c, const struct policy *p)
+{
+	return p->preconditions | (unsigned)c->w->config.has_hook << ASK_CONFIG_HOOK;
+}
+
 unsigned check_preconditions(const struct check *c, const struct check_run *v)
 {
 	const struct check_sched *sched = check_find_sched(c, v->row.sid);

@@ -176,6 +176,8 @@ struct check_run *check_find_run(const struct check *c, uint64_t run);
 /* A run keeps the version under which it was claimed. The engine has only the latest one, and may use that.
  * The checker accepts a behaviour that is right for either version. */
 const struct policy *check_latest_policy(const struct check *c, const struct check_run *v);
+/* The preconditions of a run with this policy, bits of enum rn_ask. */
+unsigned check_asks(const struct check *c, const struct policy *p);
 /* The preconditions that every version since the run was claimed has. */
 unsigned check_preconditions(const struct check *c, const struct check_run *v);
 /* True if this agent or account is held in the store. Always false after a step of the clock, because a step

@@ -144,8 +144,8 @@ static void check_start(struct check *c, struct check_run *v, const struct rn_re
 static void check_ask(struct check *c, struct check_run *v, const struct rn_req *q)
 {
 	unsigned long long run = q->run;
-	unsigned bit = 1u << q->ask, preconditions = v->rules.policy.preconditions,
-		 preconditions2 = check_latest_policy(c, v)->preconditions;
+	unsigned bit = 1u << q->ask, preconditions = check_asks(c, &v->rules.policy),
+		 preconditions2 = check_asks(c, check_latest_policy(c, v));
 	bool pending = v->known_epoch == c->w->epoch && v->known_state == RUN_PENDING;
 	bool claimed = v->known_epoch == c->w->epoch &&
 		       (v->known_state == RUN_CLAIMED || v->known_state == RUN_RETRYING);
@@ -154,7 +154,7 @@ static void check_ask(struct check *c, struct check_run *v, const struct rn_req 
 	if (q->ask == ASK_CHECK ? !claimed : !pending)
 		check_fail(c, "R10: run %llu: precondition %u is asked before its record is durable", run,
 			   q->ask);
-	if (v->row.kind == KIND_MANUAL && (q->ask == ASK_CONDITION || q->ask == ASK_HOOK))
+	if (v->row.kind == KIND_MANUAL && q->ask != ASK_BUDGET && q->ask != ASK_CHECK)
 		check_fail(c, "manual run %llu: precondition %u is asked", run, q->ask);
 	unsigned before = q->ask == ASK_CHECK ? 0 : preconditions & preconditions2 & (bit - 1);
 	if (v->row.kind != KIND_MANUAL && v->answers_epoch == c->w->epoch && (v->yes & before) != before)

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#define RUN_PRECONDITIONS (1u << ASK_BUDGET | 1u << ASK_CONDITION | 1u << ASK_HOOK)
+#define RUN_PRECONDITIONS ((1u << ASK_CHECK) - 1)
 
 static bool is_nominal(const struct check *c, const struct rules *r, struct wall n)
 {
@@ -205,6 +205,8 @@ static void check_occ(struct check *c, const struct st_req *q, const struct vers
 			   r->rev);
 	if (r->kind == KIND_MANUAL)
 		return;
+	if ((r->state == RUN_CLAIMED || r->state == RUN_FINISHED) && check_asks(c, p) & RUN_PRECONDITIONS)
+		check_fail(c, "R10: sid %llu: %s is claimed before its preconditions are asked", sid, at);
 	bool by_rule = r->kind == KIND_TIMER || r->kind == KIND_CATCH_UP || r->kind == KIND_BACKFILL;
 	bool set = r->kind != KIND_BACKFILL && is_time(c, v, r->nominal);
 	if (by_rule && v->after == 0 && !set && !is_nominal(c, &v->rules, r->nominal))
@@ -317,7 +319,7 @@ static void check_verdict(struct check *c, const struct st_req *q)
 	const struct policy *p = &v->rules.policy, *p2 = check_latest_policy(c, v);
 	struct wall now = world_wall(c->w);
 	unsigned mask = v->row.kind == KIND_MANUAL ? 1u << ASK_BUDGET : RUN_PRECONDITIONS;
-	unsigned want = p->preconditions & mask, want2 = p2->preconditions & mask;
+	unsigned want = check_asks(c, p) & mask, want2 = check_asks(c, p2) & mask;
 	unsigned yes = v->answers_epoch == c->w->epoch ? v->yes : 0,
 		 no = v->answers_epoch == c->w->epoch ? v->no : 0;
 	bool edited = p->window != p2->window;
@@ -336,7 +338,7 @@ static void check_verdict(struct check *c, const struct st_req *q)
 	} else if (q->run.state == RUN_SKIPPED) {
 		const struct check_sched *sched = check_find_sched(c, v->row.sid);
 		bad = q->run.reason == REASON_BUDGET ? !(no & 1u << ASK_BUDGET)
-		      : q->run.reason == REASON_HOOK ? !(no & 1u << ASK_HOOK)
+		      : q->run.reason == REASON_HOOK ? !(no & (1u << ASK_HOOK | 1u << ASK_CONFIG_HOOK))
 		      : q->run.reason == REASON_PAUSED
 			      ? !(sched->known_flags & SCHED_PAUSED) && !c->all_paused &&
 					c->w->t - sched->resumed > SECONDS(30) &&

@@ -3,6 +3,8 @@
 
 /* --- preconditions and refusals --- */
 
+#define HOOKS (1u << ASK_CONFIG_HOOK | 1u << ASK_HOOK)
+
 static bool by_hand(const struct opinion_run *r)
 {
 	return r->row.kind == KIND_MANUAL || r->row.kind == KIND_BACKFILL;
@@ -28,7 +30,7 @@ static bool may_refuse(const struct opinion *o, const struct opinion_run *r, con
 	case REASON_BUDGET:
 		return r->no & 1u << ASK_BUDGET;
 	case REASON_HOOK:
-		return r->no & 1u << ASK_HOOK && !manual;
+		return r->no & HOOKS && !manual;
 	case REASON_CONDITION:
 		return r->no & 1u << ASK_CONDITION && !manual &&
 		       (!p->window || at.us >= window_end(r).us || stepped_between(o, r->asked, decided));
@@ -60,6 +62,7 @@ static void judge_refusal(struct opinion *o, const struct opinion_run *r, const 
 static void judge_verdict(struct opinion *o, const struct opinion_run *r)
 {
 	unsigned want = r->rules.policy.preconditions & ~(1u << ASK_CHECK);
+	want |= (unsigned)o->w->config.has_hook << ASK_CONFIG_HOOK;
 	if (r->row.kind == KIND_MANUAL)
 		want &= 1u << ASK_BUDGET;
 	if (o->sched[r->sched].versions == r->versions && r->known && (r->yes & want) != want)
@@ -69,10 +72,13 @@ static void judge_verdict(struct opinion *o, const struct opinion_run *r)
 
 void judge_question(struct opinion *o, struct opinion_run *r, enum rn_ask ask)
 {
-	if (r->row.kind == KIND_MANUAL && (ask == ASK_CONDITION || ask == ASK_HOOK))
+	if (r->row.kind == KIND_MANUAL && ask != ASK_BUDGET && ask != ASK_CHECK)
 		FIND(o, "manual run %llu is asked for precondition %u", (unsigned long long)r->row.run, ask);
 	if (ask != ASK_CHECK && r->yes & 1u << ask && r->known)
 		FIND(o, "run %llu: precondition %u has said yes, and is asked again",
+		     (unsigned long long)r->row.run, ask);
+	if (HOOKS >> ask & 1 && r->no & HOOKS && r->known && o->sched[r->sched].versions == r->versions)
+		FIND(o, "run %llu: a hook has cancelled it, and hook %u is asked",
 		     (unsigned long long)r->row.run, ask);
 	bool again = ask == ASK_CONDITION && r->no & 1u << ASK_CONDITION;
 	if (again && !r->rules.policy.window && o->sched[r->sched].versions == r->versions)

@@ -442,12 +442,12 @@ SCENARIO(outdated_rules_of_an_agent_that_comes_and_goes)
 				.policy = { .action = ACTION_TURN,
 					    .agent = 3,
 					    .agent_choice = AGENT_CHOICE_NAMED,
-					    .preconditions = 1 << ASK_HOOK } },
+					    .preconditions = 1 << ASK_BLOCKED } },
 		    good = blocked;
 	good.policy.preconditions = 0;
 	uint64_t a = add_schedule(s, blocked),
 		 other = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.agent = 2 });
-	script_answer(s, a, ASK_HOOK, false, REASON_BLOCKED);
+	script_answer(s, a, ASK_BLOCKED, false, REASON_BLOCKED);
 	run_until(s, "08:25");
 	define_agent(s, 2, 4711);
 	expect_true(s, outdated(s) == 0);

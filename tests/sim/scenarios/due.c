@@ -568,6 +568,51 @@ SCENARIO(hook_is_asked_again_after_a_crash)
 	expect_rows(s, a, "09:00 done 09:00:05-09:00:06");
 }
 
+/* A hook cancels one occurrence: there is no retry and no other question within the window, and the next
+ * occurrence asks again. */
+SCENARIO(hook_that_cancels_waits_for_the_next_occurrence)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN,
+						    .policy = { .preconditions = 1 << ASK_HOOK,
+								.window = 300,
+								.retries = 3,
+								.retry_delay = 5 } });
+	script_answer(s, a, ASK_HOOK, false, REASON_HOOK);
+	run_until(s, "08:15");
+	script_answer(s, a, ASK_HOOK, true, REASON_NONE);
+	run_until(s, "08:25");
+	expect_rows(s, a, "08:10 skipped/hook; 08:20 done 08:20-08:20:01");
+}
+
+/* The hook of the configuration comes before that of the schedule; the first that cancels decides. */
+SCENARIO(hook_of_the_configuration_comes_first)
+{
+	rig_world(s)->config.has_hook = true;
+	world_crash(rig_world(s), SECONDS(1)); /* the next daemon reads the configuration */
+	run_until(s, "08:05");
+	uint64_t a =
+		add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.preconditions = 1 << ASK_HOOK });
+	uint64_t b = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
+	script_answer(s, b, ASK_CONFIG_HOOK, false, REASON_HOOK);
+	run_until(s, "08:15");
+	expect_rows(s, a, "08:10 done 08:10-08:10:01");
+	expect_rows(s, b, "08:10 skipped/hook");
+}
+
+/* The hook of the configuration applies to events, and not to runs of a person. */
+SCENARIO(hook_of_the_configuration_cancels_events)
+{
+	rig_world(s)->config.has_hook = true;
+	world_crash(rig_world(s), SECONDS(1));
+	run_until(s, "08:05");
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.action = ACTION_EVENT });
+	script_answer(s, a, ASK_CONFIG_HOOK, false, REASON_HOOK);
+	run_until(s, "08:12");
+	send_command(s, (struct command){ .kind = CMD_RUN, .sid = a });
+	run_until(s, "08:15");
+	expect_rows(s, a, "08:10 skipped/hook; manual 08:12 done");
+}
+
 /* --- events, exclusions, limits --- */
 
 SCENARIO(event_is_done_when_claimed)

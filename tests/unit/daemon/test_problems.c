@@ -256,6 +256,39 @@ TEST(problems_of_an_earlier_daemon_are_closed)
 	tear_down(&f);
 }
 
+/* A hook of the configuration that fails for several schedules is one problem, until it works for all. */
+TEST(hooks_that_cannot_answer)
+{
+	struct fixture f;
+	const struct str none = { 0 };
+	set_up(&f);
+	problems_hook(f.problems, 12, ASK_HOOK, none);
+	problems_hook(f.problems, 12, ASK_CONFIG_HOOK, none);
+	NOTHING();
+	problems_hook(f.problems, 12, ASK_HOOK, STR("it took too long"));
+	ONE(PROBLEM_OPEN, "hook:12");
+	CHECK_STR(f.sent[f.seen - 1].text, "the hook of the schedule failed: it took too long");
+	problems_hook(f.problems, 12, ASK_CONFIG_HOOK, STR("not found"));
+	ONE(PROBLEM_OPEN, "hook:0");
+	CHECK_STR(f.sent[f.seen - 1].subject, "hooks of the configuration");
+	problems_hook(f.problems, 13, ASK_CREATE_HOOK, STR("not found"));
+	ONE(PROBLEM_OPEN, "hook:0"); /* reported again */
+	problems_hook(f.problems, 12, ASK_CONFIG_HOOK, none);
+	NOTHING();
+	problems_hook(f.problems, 13, ASK_CONFIG_HOOK, none);
+	ONE(PROBLEM_CLOSE, "hook:0");
+	problems_hook(f.problems, 12, ASK_HOOK, none);
+	ONE(PROBLEM_CLOSE, "hook:12");
+	/* Removed schedules have no problems. */
+	problems_hook(f.problems, 14, ASK_HOOK, STR("not found"));
+	ONE(PROBLEM_OPEN, "hook:14");
+	problems_hook(f.problems, 14, ASK_CONFIG_HOOK, STR("not found"));
+	ONE(PROBLEM_OPEN, "hook:0");
+	problems_happened(f.problems, &(struct pump_fact){ .op = ST_DROP, .sid = 14 }, &(struct st_ack){ 0 });
+	CHECK_INT(sent_since(&f, 2), 2);
+	tear_down(&f);
+}
+
 static void wait_semaphore(struct reader *reader, void *arg)
 {
 	(void)reader;

@@ -182,7 +182,8 @@ TEST(equal_documents_have_equal_texts)
 		  "expression: '@daily'\ncheck: agenda plan.org" },
 		{ __LINE__,
 		  "expression: '@daily'\nhooks: {before:schedule:trigger: {command: x, timeout: 30}}",
-		  "expression: '@daily'\nhooks: {before:schedule:trigger: {command: x, on_error: cancel}}" },
+		  "expression: '@daily'\nhooks: {before:schedule:trigger: {command: x, timeout: 30s, "
+		  "on_error: cancel}}" },
 		{ __LINE__, "expression: '@daily'\nnext_check: 300s .. 120m",
 		  "expression: '@daily'\nnext_check: 5m..2h" },
 		{ __LINE__, "expression: '@daily'\ngrants: {schedules: 3, interval: 900}",
@@ -271,7 +272,6 @@ TEST(every_key_of_an_agent_turn)
 		       "ping: https://example.org/ping/1\n"
 		       "hooks:\n"
 		       "  before:schedule:trigger: {command: node check.js, timeout: 10, on_error: proceed}\n"
-		       "  before:schedule:create: {command: [no]}\n"
 		       "next_check: 5m..2h\n"
 		       "grants: {schedules: 4, interval: 1h}\n"),
 		  OK);
@@ -285,8 +285,7 @@ TEST(every_key_of_an_agent_turn)
 	CHECK(d->expectations == 2 && d->expectation[1].kind == DOC_FILE_EXISTS &&
 	      d->expectation[1].paths == 2);
 	CHECK(d->notification.targets == 4 && d->notification.to[2].kind == DOC_TO_DESKTOP);
-	CHECK(d->hook[DOC_BEFORE_TRIGGER].timeout == 10 && d->hook[DOC_BEFORE_TRIGGER].on_error == 1);
-	CHECK(d->hook[DOC_BEFORE_CREATE].timeout == 30 && d->hook[DOC_BEFORE_CREATE].command.argc == 1);
+	CHECK(d->hook.timeout == 10 && d->hook.on_error == HOOK_PROCEEDS);
 	CHECK(d->next_check.least == 300 && d->next_check.most == 7200);
 	CHECK(d->grants.schedules == 4 && d->grants.interval == 3600);
 	CHECK_STR(canonical(d),
@@ -308,9 +307,8 @@ TEST(every_key_of_an_agent_turn)
 		  "\"event\"}]},\"ping\":\"https://example.org/ping/"
 		  "1\",\"hooks\":{\"before:schedule:trigger\":{\"command\":"
 		  "\"node "
-		  "check.js\",\"timeout\":\"10s\",\"on_error\":\"proceed\"},\"before:schedule:create\":{"
-		  "\"command\":["
-		  "\"no\"]}},\"next_check\":\"5m..2h\",\"grants\":{\"schedules\":4,\"interval\":\"1h\"}}");
+		  "check.js\",\"timeout\":\"10s\",\"on_error\":\"proceed\"}},\"next_check\":\"5m..2h\","
+		  "\"grants\":{\"schedules\":4,\"interval\":\"1h\"}}");
 	const char *text = canonical(d);
 	CHECK_INT(read_as("x.json", str_of(text), false), OK);
 	CHECK_STR(canonical(&list.doc[0]), text);
@@ -402,37 +400,36 @@ TEST(unsupported_features_warn_and_block)
 {
 	static const struct {
 		int line;
-		const char *in, *warning, *blocked, *by_hand;
+		const char *in, *warning, *blocked;
 	} rows[] = {
 #define BLOCKED ": the schedule is accepted, but blocked"
-		{ __LINE__, "action: {type: command, command: 'true'}", NULL, NULL, NULL },
-		{ __LINE__, "action: {type: command, command: 'true'}\ncondition: user.x", NULL, NULL, NULL },
-		{ __LINE__, "action: {type: command, command: [echo, '{{ date }}']}", NULL, NULL, NULL },
-		{ __LINE__, "action: {type: command, command: x, env: {A: '{{ 1 }}'}}", NULL, NULL, NULL },
-		{ __LINE__, "action: {type: command, command: x, stdin: '{{ 1 }}'}", NULL, NULL, NULL },
+		{ __LINE__, "action: {type: command, command: 'true'}", NULL, NULL },
+		{ __LINE__, "action: {type: command, command: 'true'}\ncondition: user.x", NULL, NULL },
+		{ __LINE__, "action: {type: command, command: [echo, '{{ date }}']}", NULL, NULL },
+		{ __LINE__, "action: {type: command, command: x, env: {A: '{{ 1 }}'}}", NULL, NULL },
+		{ __LINE__, "action: {type: command, command: x, stdin: '{{ 1 }}'}", NULL, NULL },
 		{ __LINE__, "action: {type: command, command: 'echo {{ date }}'}",
 		  "'{{ date }}' is not expanded in a command line for the shell; pass the value in env, "
 		  "and use the variable in the command",
-		  NULL, NULL },
+		  NULL },
 		{ __LINE__, "action: {type: command, command: \"docker ps --format '{{.Names}}'\"}", NULL,
-		  NULL, NULL },
-		{ __LINE__, "action: {type: webhook, url: 'http://x'}", NULL, NULL, NULL },
+		  NULL },
+		{ __LINE__, "action: {type: webhook, url: 'http://x'}", NULL, NULL },
 		{ __LINE__,
-		  "action: {type: command, command: x}\nhooks: {before:schedule:trigger: {command: x}}",
-		  "hooks are not supported yet" BLOCKED, "hooks are not supported yet", NULL },
-		{ __LINE__, "action: {type: command, command: x}\ncheck: x", NULL, NULL, NULL },
+		  "action: {type: command, command: x}\nhooks: {before:schedule:trigger: {command: x}}", NULL,
+		  NULL },
+		{ __LINE__, "action: {type: command, command: x}\ncheck: x", NULL, NULL },
 		{ __LINE__, "action: {type: command, command: x}\nexpectations: [{type: script, command: x}]",
-		  NULL, NULL, NULL },
-		{ __LINE__, "action: {type: command, command: x}\ncheck: agenda plan.org", NULL, NULL, NULL },
+		  NULL, NULL },
+		{ __LINE__, "action: {type: command, command: x}\ncheck: agenda plan.org", NULL, NULL },
 		{ __LINE__, "action: {type: workflow, file: /plan.org, name: x, input: {a: '{{ date }}'}}",
-		  NULL, NULL, NULL },
+		  NULL, NULL },
 		{ __LINE__, "action: {type: agent_turn, message: m}\nbudget: {per_run: 1 USD}",
-		  "budgets are not supported yet" BLOCKED, "budgets are not supported yet",
-		  "budgets are not supported yet" },
-		{ __LINE__, "action: {type: command, command: x}\nping: http://x", NULL, NULL, NULL },
+		  "budgets are not supported yet" BLOCKED, "budgets are not supported yet" },
+		{ __LINE__, "action: {type: command, command: x}\nping: http://x", NULL, NULL },
 		{ __LINE__, "action: {type: command, command: x}\nnotification: {to: [{type: desktop}]}",
-		  NULL, NULL, NULL },
-		{ __LINE__, "action: {type: command, command: x}\nexpression: '0 0 */1,2 * 1-7'", NULL, NULL,
+		  NULL, NULL },
+		{ __LINE__, "action: {type: command, command: x}\nexpression: '0 0 */1,2 * 1-7'", NULL,
 		  NULL },
 	};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -443,10 +440,8 @@ TEST(unsupported_features_warn_and_block)
 		CHECK_STR_AT(rows[i].line, why.text, "");
 		CHECK_STR_AT(rows[i].line, list.warnings ? list.warning[0].text : "",
 			     rows[i].warning ? rows[i].warning : "");
-		const char *blocked = doc_blocked(&list.doc[0], false),
-			   *hand = doc_blocked(&list.doc[0], true);
+		const char *blocked = doc_blocked(&list.doc[0]);
 		CHECK_STR_AT(rows[i].line, blocked ? blocked : "", rows[i].blocked ? rows[i].blocked : "");
-		CHECK_STR_AT(rows[i].line, hand ? hand : "", rows[i].by_hand ? rows[i].by_hand : "");
 	}
 	/* Warnings of expressions are warnings of the document. */
 	CHECK_INT(read(BARE "expression: 0 9 1-31 * 1\n"), OK);
@@ -456,8 +451,8 @@ TEST(unsupported_features_warn_and_block)
 	struct buf many = { 0 };
 	for (unsigned i = 0; i < 3 * DOC_WARNINGS_MAX; i++)
 		buf_addf(&many,
-			 "---\n{id: x%u, expression: '@daily', hooks: {before:schedule:trigger: "
-			 "{command: x}}, action: {type: command, command: x}}\n",
+			 "---\n{id: x%u, expression: '@daily', action: {type: agent_turn, message: m}, "
+			 "budget: {per_run: 1 USD}}\n",
 			 i);
 	CHECK_INT(read_as("x.yaml", buf_str(&many), false), OK);
 	CHECK_INT(list.warnings, DOC_WARNINGS_MAX);
@@ -466,9 +461,11 @@ TEST(unsupported_features_warn_and_block)
 
 TEST(warnings_have_a_position)
 {
-	CHECK_INT(read(BARE "expression: '@daily'\nhooks: {before:schedule:trigger: {command: x}}\n"), OK);
-	expect_warning(__LINE__, 0, 4, 34,
-		       "hooks are not supported yet: the schedule is accepted, but blocked");
+	CHECK_INT(read("id: x\naction: {type: agent_turn, message: m}\nexpression: '@daily'\nbudget: "
+		       "{per_run: 1 USD}\n"),
+		  OK);
+	expect_warning(__LINE__, 0, 4, 9,
+		       "budgets are not supported yet: the schedule is accepted, but blocked");
 }
 
 TEST(relative_forms)
@@ -557,7 +554,14 @@ TEST(rules_of_a_document)
 		       "budget: {per_day: 1 USD}\n"),
 		  OK);
 	CHECK_INT(doc_rules(&list.doc[0], &names, &r), OK);
-	CHECK_INT(r.policy.preconditions, 1u << ASK_BUDGET | 1u << ASK_HOOK);
+	CHECK_INT(r.policy.preconditions, 1u << ASK_BUDGET | 1u << ASK_BLOCKED);
+	CHECK_INT(read(BARE "expression: '@daily'\nhooks: {before:schedule:trigger: {command: x}}\n"), OK);
+	CHECK_INT(doc_rules(&list.doc[0], &names, &r), OK);
+	CHECK_INT(r.policy.preconditions, 1u << ASK_HOOK);
+	CHECK_INT(
+		read("id: x\nexpression: '@daily'\naction: {type: agent_turn, message: hello}\nagent: ann\n"),
+		OK);
+	CHECK_INT(doc_rules(&list.doc[0], &names, &r), OK);
 	CHECK_INT(r.policy.max_failures, 10);
 	CHECK_INT(r.policy.agent, 98);
 }

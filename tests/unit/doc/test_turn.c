@@ -117,7 +117,7 @@ TEST(blocked_turns_say_why)
 		CHECK_STR_AT(rows[i].line, d.turn.blocked ? d.turn.blocked : "",
 			     rows[i].blocked ? rows[i].blocked : "");
 		CHECK_INT_AT(rows[i].line, d.turn.choice, rows[i].chosen);
-		CHECK_AT(rows[i].line, !!doc_blocked(&d, true) == !!rows[i].blocked);
+		CHECK_AT(rows[i].line, !!doc_blocked(&d) == !!rows[i].blocked);
 	}
 	reset_arena();
 }
@@ -203,7 +203,7 @@ TEST(rules_contain_limits_of_the_agent)
 	/* An agent that does not exist: the schedule is blocked by a precondition. */
 	d = resolved(TURN ", agent: bob}", (struct turn_agent){ .name = STR("bob") });
 	CHECK_INT(doc_rules(&d, &names, &other), OK);
-	CHECK_INT(other.policy.preconditions, 1u << ASK_HOOK);
+	CHECK_INT(other.policy.preconditions, 1u << ASK_BLOCKED);
 	CHECK(other.agent_print == 0);
 	reset_arena();
 }

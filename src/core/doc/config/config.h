@@ -38,6 +38,11 @@ struct config_pass_env {
 	unsigned names;
 };
 
+/* Hooks of all schedules. */
+struct config_hooks {
+	struct doc_hook trigger, create;
+};
+
 struct config {
 	struct str data, socket, timezone;
 	bool has_timezone;        /* false: it is not set, and `timezone` is UTC for that reason */
@@ -57,6 +62,7 @@ struct config {
 	struct val interpreters; /* of workflows: the command by language */
 	struct config_notify notify;
 	bool has_notify; /* `notify` is in the file */
+	struct config_hooks hooks;
 };
 
 struct setting {

@@ -331,6 +331,42 @@ static void write_notify(const void *from, const struct key *k, struct buf *out)
 	notify_show(&((const struct config *)from)->notify, out);
 }
 
+/* --- hooks: {before:schedule:trigger: {command: …}, before:schedule:create: {command: …}} --- */
+
+/* The run that makes the change waits for the answer, as long as the command line does. */
+static enum err set_create_hook(struct key_reader *r, void *into, const struct key *k, const struct val *v)
+{
+	const struct val *timeout = val_get(v, STR("timeout"));
+	enum err e = set_hook(r, into, k, v);
+	if (!e && KEY_FIELD(struct doc_hook, into, k)->timeout > CREATE_HOOK_SECONDS_MAX)
+		e = why_set(r->why, E_INPUT, timeout ? timeout->at : v->at,
+			    "the timeout of %s can be at most %ds: the run that creates the schedule waits "
+			    "for it",
+			    k->name, CREATE_HOOK_SECONDS_MAX);
+	return e;
+}
+
+static const struct key hooks_keys[] = {
+	{ DOC_TRIGGER_HOOK, KEY_OTHER, .offset = offsetof(struct config_hooks, trigger), .kinds = MAP,
+	  .set = set_hook, .write = write_hook },
+	{ DOC_CREATE_HOOK, KEY_OTHER, .offset = offsetof(struct config_hooks, create), .kinds = MAP,
+	  .set = set_create_hook, .write = write_hook },
+	{ 0 },
+};
+
+static enum err set_config_hooks(struct key_reader *r, void *into, const struct key *k, const struct val *v)
+{
+	return keys_read(r, k->name, hooks_keys, &((struct config *)into)->hooks, v, NULL);
+}
+
+static void write_config_hooks(const void *from, const struct key *k, struct buf *out)
+{
+	(void)k;
+	buf_addc(out, '{');
+	keys_write(hooks_keys, &((const struct config *)from)->hooks, true, out);
+	buf_addc(out, '}');
+}
+
 /* --- the table of settings --- */
 
 #define KIB INT64_C(1024)
@@ -394,11 +430,12 @@ const struct setting config_settings[] = {
 	  "commands that execute the source blocks of workflows, by language" },
 	{ MAP_SETTING("notify", set_notify, write_notify), NULL,
 	  "targets for problems, and for schedules that name none" },
+	{ MAP_SETTING("hooks", set_config_hooks, write_config_hooks), NULL,
+	  "programs that may cancel a run, or a schedule that a run creates" },
 	/* Settings of the specification that this version does not support. */
 	{ { .name = "listen", .unsupported = true } },
 	{ { .name = "store", .unsupported = true } },
 	{ { .name = "default_runner", .unsupported = true } },
-	{ { .name = "hooks", .unsupported = true } },
 	{ { .name = NULL } },
 };
 static_assert(ARRAY_LEN(config_settings) <= CONFIG_SETTINGS_MAX, "room for every setting's source");
