@@ -216,6 +216,14 @@ void dump_model(const struct model *m, struct buf *out)
 	}
 	dump_agents(m, &lines);
 	dump_messages(m, &lines);
+	for (unsigned i = 0; i < m->names; i++) {
+		NUMBERS(&lines, "name", m->name[i].kind, m->name[i].number);
+		add_text(&lines, m->name[i].text);
+		buf_addc(&lines, '\n');
+	}
+	NUMBERS(&lines, "last", m->last_run, m->last_sid, m->pruned_sid, m->last_memory, m->problems,
+		m->last_news, m->messages);
+	buf_addc(&lines, '\n');
 	for (unsigned i = 0; i < m->parts; i++) {
 		NUMBERS(&lines, "part", m->part[i].part, m->part[i].epoch, m->part[i].node);
 		buf_addc(&lines, '\n');
@@ -282,6 +290,17 @@ void dump_sqlite(const char *path, struct buf *out)
 		{ "state", "SELECT rev, at, key, text FROM state" },
 		{ "agent", "SELECT rev, at, line, name, text, source FROM agent" },
 		{ "news", "SELECT number, what, attempt, sid, run, problem, first, last FROM news" },
+		{ "name", "SELECT kind, number, text FROM name" },
+		/* The last numbers that were used; the rows that had them may be gone. */
+		{ "last", "SELECT max(value, (SELECT ifnull(max(run), 0) FROM run)),"
+			  " (SELECT max(value, (SELECT ifnull(max(sid), 0) FROM schedule)) FROM meta"
+			  " WHERE key = 'last_sid'),"
+			  " (SELECT value FROM meta WHERE key = 'last_sid'),"
+			  " (SELECT value FROM meta WHERE key = 'last_memory'),"
+			  " (SELECT value FROM meta WHERE key = 'last_problem'),"
+			  " ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'news'), 0),"
+			  " ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'message'), 0)"
+			  " FROM meta WHERE key = 'last_run'" },
 		{ "part", "SELECT part, epoch, node FROM part" },
 		{ "key", "SELECT value FROM secret" },
 		{ "message",
