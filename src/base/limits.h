@@ -113,6 +113,7 @@
 #define STORE_MESSAGE_BYTES_MAX  (64u << 10) /* each text of one message */
 #define STORE_MESSAGES_MAX       512         /* messages in one request */
 #define STORE_PROBLEM_BYTES_MAX  4096        /* each text of one problem */
+#define STORE_NAME_BYTES_MAX     8192        /* one name: EXCEPT_DATES_MAX days fit */
 #define STORE_BUSY_MS            1000 /* the longest wait for another process's lock; then an outage begins */
 #define STORE_BACKOFF_MS_MAX     1000 /* the longest pause between tries in an outage; the first is 1 ms */
 #define STORE_CHECKPOINT_SECONDS 1    /* the pause before a failed checkpoint is tried again */

@@ -66,8 +66,8 @@ static void save_name(void *ctx, enum name_kind kind, uint32_t number, struct st
 		struct st_req r = { .op = ST_NAME,
 				    .lane = lanes[i],
 				    .name = { (uint8_t)kind, number, text } };
-		if (pump_send(d->pump, &r))
-			return; /* out of memory: the request that needs the name fails for the same reason */
+		if (store_requests_submit(d, &r))
+			return; /* out of memory: after a restart, rules that use the number are outdated */
 	}
 }
 

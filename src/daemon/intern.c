@@ -23,6 +23,7 @@ struct table {
 	uint32_t most;
 	struct map by_hash;
 	struct number_blocks numbers;
+	uint8_t *known;    /* by number: whether it belongs to a name; few of its pages are ever touched */
 	uint32_t *unsaved; /* numbers of names that intern_unsaved has not passed on */
 	unsigned unsaveds, unsaved_room;
 };
@@ -46,6 +47,9 @@ struct intern {
 	uint64_t default_fingerprint;
 };
 
+static_assert(EXCEPT_DATES_MAX * sizeof "2932896" <= STORE_NAME_BYTES_MAX,
+	      "the excluded days of any document fit: seven digits and a comma each");
+
 #define AGENT "agent:" /* prefix of names of agents */
 
 static const struct zone *utc(struct intern *n)
@@ -66,7 +70,12 @@ enum err intern_new(struct intern **ret)
 	n->table[NAME_OTHER].most = NAMES_MAX;
 	n->default_zone = STR("UTC");
 	n->agent = calloc(NAMES_MAX, sizeof *n->agent);
-	if (!n->agent || zoneinfo_open(&n->zoneinfo)) {
+	bool room = n->agent != NULL;
+	for (unsigned k = 0; k < NAME_KINDS; k++) {
+		n->table[k].known = calloc(n->table[k].most, 1);
+		room &= n->table[k].known != NULL;
+	}
+	if (!room || zoneinfo_open(&n->zoneinfo)) {
 		intern_free(n);
 		return E_NOMEM;
 	}
@@ -94,6 +103,7 @@ void intern_free(struct intern *n)
 		for (uint32_t i = 0; i < t->n; i++)
 			free(t->name[i].text);
 		free(t->name);
+		free(t->known);
 		free(t->unsaved);
 		map_free(&t->by_hash);
 	}
@@ -153,6 +163,7 @@ static bool read_days(struct intern *n, uint32_t number, struct str text)
 	return true;
 }
 
+/* `key`: of the text in by_hash; 0: it stays with the number it has. */
 static enum err set_name(struct intern *n, enum name_kind kind, uint32_t number, uint64_t key,
 			 struct str text, bool unsaved)
 {
@@ -161,7 +172,7 @@ static enum err set_name(struct intern *n, enum name_kind kind, uint32_t number,
 	    (unsaved && !ARRAY_ADD_ROOM(t->unsaved, t->unsaved_room, t->unsaveds)))
 		return E_NOMEM;
 	char *copy = malloc(text.n + 1);
-	if (!copy || !map_put(&t->by_hash, key, number) ||
+	if (!copy || (key && !map_put(&t->by_hash, key, number)) ||
 	    (kind == NAME_DAYS && !read_days(n, number, text))) {
 		free(copy);
 		return E_NOMEM;
@@ -172,27 +183,64 @@ static enum err set_name(struct intern *n, enum name_kind kind, uint32_t number,
 		t->name[t->n++] = (struct name){ 0 };
 	free(t->name[number].text);
 	t->name[number] = (struct name){ copy, text.n };
+	t->known[number] = 1;
 	if (unsaved)
 		t->unsaved[t->unsaveds++] = number;
 	if (kind == NAME_ZONE)
 		look_up_zone(n, number, text);
-	if (kind == NAME_ZONE && str_eq(text, n->default_zone))
+	if (kind == NAME_ZONE && key && str_eq(text, n->default_zone))
 		n->default_number = number;
 	if (kind == NAME_OTHER && str_starts(text, STR(AGENT)))
 		n->agent[number] = agent_index_get(&n->agents, str_from(text, sizeof AGENT - 1));
 	return OK;
 }
 
-enum err intern_load(struct intern *n, enum name_kind kind, uint32_t number, struct str text)
+/* Adds a name that the store has. With the lock held. */
+static enum err learn_name(struct intern *n, enum name_kind kind, uint32_t number, struct str text)
 {
 	uint32_t there;
-	if (kind >= NAME_KINDS || number >= n->table[kind].most)
+	if (number >= n->table[kind].most)
+		return E_LIMIT;
+	uint64_t key = key_of(&n->table[kind], text, &there);
+	if (there == number)
+		return OK;
+	return set_name(n, kind, number, there == MAP_NONE ? key : 0, text, false);
+}
+
+enum err intern_load(struct intern *n, enum name_kind kind, uint32_t number, struct str text)
+{
+	if (kind >= NAME_KINDS)
 		return E_LIMIT;
 	pthread_mutex_lock(&n->lock);
-	uint64_t key = key_of(&n->table[kind], text, &there);
-	enum err e = set_name(n, kind, number, key, text, false);
+	enum err e = learn_name(n, kind, number, text);
 	pthread_mutex_unlock(&n->lock);
 	return e;
+}
+
+/* The number of the request was given to the name here, and to nothing else: it is not used again. */
+static bool withdraw(struct table *t, const struct name_row *asked)
+{
+	uint32_t number;
+	uint64_t key = key_of(t, asked->text, &number);
+	if (number != asked->number)
+		return false; /* the second answer: names are stored in two lanes */
+	map_remove(&t->by_hash, key);
+	t->known[number] = 0;
+	return true;
+}
+
+bool intern_answered(struct intern *n, const struct name_row *asked, const struct st_ack *ack)
+{
+	struct table *t = &n->table[asked->kind];
+	if (ack->res == ST_OK)
+		return false;
+	pthread_mutex_lock(&n->lock);
+	bool withdrawn = withdraw(t, asked);
+	enum err e =
+		ack->res == ST_LOST ? learn_name(n, (enum name_kind)asked->kind, ack->name, asked->text) : OK;
+	(void)e; /* out of memory: the next document that uses the name asks the store again */
+	pthread_mutex_unlock(&n->lock);
+	return withdrawn;
 }
 
 /* --- numbers --- */
@@ -259,7 +307,7 @@ static enum err number_of_name(struct intern *n, enum name_kind kind, struct str
 	uint32_t number;
 	key_of(&n->table[kind], text, &number);
 	if (number == MAP_NONE)
-		e = add_name(n, kind, text, &number);
+		e = text.n > STORE_NAME_BYTES_MAX ? E_LIMIT : add_name(n, kind, text, &number);
 	pthread_mutex_unlock(&n->lock);
 	if (!e)
 		*ret = number;
@@ -316,6 +364,9 @@ void intern_tables(struct intern *n, struct engine_config *ret)
 	ret->calendar_count = CALENDARS_MAX;
 	ret->agents = n->agent;
 	ret->agent_count = NAMES_MAX;
+	ret->known_zones = n->table[NAME_ZONE].known;
+	ret->known_calendars = n->table[NAME_DAYS].known;
+	ret->known_names = n->table[NAME_OTHER].known;
 	ret->default_agent = &n->default_fingerprint;
 }
 

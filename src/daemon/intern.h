@@ -1,8 +1,10 @@
 #pragma once
 /* Numbers for names. Rules hold no texts: a zone, a set of excluded days, an agent, an account or a
  * concurrency key is a number in them. Numbers come in blocks from the store, none is ever given to another
- * name, and the store must have a name before it has rules that use it: see intern_unsaved. Functions may be
- * called from any thread, unless their comment says otherwise. */
+ * name, and the store must have a name before it has rules that use it: see intern_unsaved. The store decides
+ * which number a name has. A new name is used with a number of the block at once; if the store answers that
+ * another node has named it before, that number is withdrawn, and rules that use it are outdated. Functions
+ * may be called from any thread, unless their comment says otherwise. */
 #include "core/doc/doc.h"
 #include "core/engine/engine.h"
 #include "host/zoneinfo.h"
@@ -24,12 +26,15 @@ void intern_add_numbers(struct intern *n, enum name_kind kind, uint64_t first, u
 
 /* --- names --- */
 
-/* Adds a name with the number it has in the store. A zone that this machine no longer has becomes UTC, which
- * makes the rules that use it outdated. */
+/* Adds a name with the number it has in the store; a name that has several is found by the first. A zone that
+ * this machine no longer has becomes UTC, which makes the rules that use it outdated. */
 must_check enum err intern_load(struct intern *n, enum name_kind kind, uint32_t number, struct str text);
 /* Calls fn once for every name with a new number, to be stored. */
 typedef void name_fn(void *ctx, enum name_kind kind, uint32_t number, struct str text);
 void intern_unsaved(struct intern *n, name_fn *fn, void *ctx);
+/* The store's answer to the request (ST_NAME) that stores a name. True: the number of the request is
+ * withdrawn; EV_ZONES must follow. On the engine's thread. */
+must_check bool intern_answered(struct intern *n, const struct name_row *asked, const struct st_ack *ack);
 /* The name of kind NAME_OTHER that has the number; empty: no name has it. Valid as long as `n`. */
 struct str intern_text(struct intern *n, uint32_t number);
 /* The number of an agent, account or concurrency key; 0: it has none, so no rules use it. */
@@ -37,7 +42,8 @@ uint32_t intern_known(struct intern *n, enum doc_name kind, struct str name);
 /* The name of the agent with this number; empty: no agent has it. Valid as long as `n`. */
 struct str intern_agent_name(struct intern *n, uint32_t number);
 /* The functions by which doc_rules gets the numbers of names. E_BUSY: a new name, and the store has given no
- * number for INTERN_WAIT_MS; E_LIMIT: too many names. Not on the daemon's thread, which receives the numbers.
+ * number for INTERN_WAIT_MS; E_LIMIT: too many names, or a name above
+ * STORE_NAME_BYTES_MAX. Not on the daemon's thread, which receives the numbers.
  */
 struct doc_names intern_for_documents(struct intern *n);
 /* The tables that the engine reads; they do not move, and are filled as names are added. */

@@ -123,6 +123,8 @@ void commands_free_all(struct pending_command *p);
 
 /* --- store_requests.c: requests to the store that are not the engine's --- */
 void store_requests_take(void *arg); /* mail */
+/* Submits a request at once, before the requests of events that follow. On the daemon's thread. E_NOMEM. */
+must_check enum err store_requests_submit(struct daemon *d, const struct st_req *r);
 void store_requests_answered(void *ctx, const struct st_ack *ack);
 void store_requests_free(struct store_request *s);
 
@@ -156,6 +158,9 @@ void recompile_zones_read(void *ctx); /* runs on a thread of the prepare worker 
 /* Recompiles the schedules that use an agent. To be called when the agent was defined, changed or removed,
  * and readers of the store see the change. */
 void recompile_agent(struct daemon *d, const struct agent_row *changed);
+/* The store has answered a request to store a name. If the name has another number there, recompiles the
+ * schedules that were compiled with the number that it had here. */
+void recompile_name(struct daemon *d, const struct name_row *asked, const struct st_ack *ack);
 void recompile_happened(void *ctx, const struct pump_fact *f, const struct st_ack *ack);
 
 /* --- makers.c: schedules that runs have made end with the schedule of these runs --- */

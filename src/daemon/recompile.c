@@ -1,6 +1,6 @@
 /* Recompiles schedules whose rules are outdated: compiled by another version, for other zone files, for
- * another zone of the configuration or another agent definition. Until then the engine does not use these
- * rules. */
+ * another zone of the configuration or another agent definition, or with a number that belongs to no name.
+ * Until then the engine does not use these rules. */
 #include "core/doc/agent/turn.h"
 #include "daemon/internal.h"
 
@@ -73,6 +73,14 @@ void recompile_zones_read(void *ctx)
 	struct daemon *d = ctx;
 	if (mailbox_put_wait(d->mail, take_zones, d))
 		return; /* the daemon is closing */
+}
+
+void recompile_name(struct daemon *d, const struct name_row *asked, const struct st_ack *ack)
+{
+	if (!intern_answered(d->intern, asked, ack))
+		return;
+	loop_event(d->loop, &(struct event){ .kind = EV_ZONES });
+	recompile_all(d);
 }
 
 void recompile_agent(struct daemon *d, const struct agent_row *changed)

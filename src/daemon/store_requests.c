@@ -68,6 +68,8 @@ static bool copy_texts(struct arena *a, struct st_req *r)
 	case ST_AGENT:
 		return copy_text(a, &r->agent.name) && copy_text(a, &r->agent.text) &&
 		       copy_text(a, &r->source.from);
+	case ST_NAME:
+		return copy_text(a, &r->name.text);
 	case ST_RUN_TEXT:
 		return copy_text(a, &r->run_text.text);
 	case ST_MESSAGES:
@@ -81,18 +83,39 @@ static bool copy_texts(struct arena *a, struct st_req *r)
 	}
 }
 
-/* --- sending, from any thread --- */
-
-static enum err send_request(struct daemon *d, const struct st_req *r, bool wait, store_answer_fn *answered,
-			     void *ctx)
+/* NULL: no memory. */
+static struct store_request *copy_request(struct daemon *d, const struct st_req *r, store_answer_fn *answered,
+					  void *ctx)
 {
 	struct store_request *s = malloc(sizeof *s);
 	if (!s)
-		return E_NOMEM;
+		return NULL;
 	*s = (struct store_request){ .d = d, .req = *r, .answered = answered, .ctx = ctx };
-	enum err e = !copy_texts(&s->texts, &s->req) ? E_NOMEM
-		     : wait                          ? mailbox_put_wait(d->mail, store_requests_take, s)
-						     : mailbox_put(d->mail, store_requests_take, s);
+	if (copy_texts(&s->texts, &s->req))
+		return s;
+	store_requests_free(s);
+	return NULL;
+}
+
+/* --- sending --- */
+
+enum err store_requests_submit(struct daemon *d, const struct st_req *r)
+{
+	struct store_request *s = copy_request(d, r, NULL, NULL);
+	if (s)
+		store_requests_take(s);
+	return s ? OK : E_NOMEM;
+}
+
+/* From any thread. */
+static enum err send_request(struct daemon *d, const struct st_req *r, bool wait, store_answer_fn *answered,
+			     void *ctx)
+{
+	struct store_request *s = copy_request(d, r, answered, ctx);
+	if (!s)
+		return E_NOMEM;
+	enum err e = wait ? mailbox_put_wait(d->mail, store_requests_take, s)
+			  : mailbox_put(d->mail, store_requests_take, s);
 	if (e)
 		store_requests_free(s);
 	return e == E_LIMIT ? E_BUSY : e;
@@ -171,8 +194,7 @@ void store_requests_answered(void *ctx, const struct st_ack *ack)
 	while (*at && (*at)->req.tag != ack->tag)
 		at = &(*at)->next;
 	struct store_request *s = *at;
-	if (!s)
-		return; /* a request of save_name */
+	assert(s); /* only requests of store_requests_take are not the engine's */
 	*at = s->next;
 	if (ack->res == ST_OK)
 		carried_out(d, &s->req, ack);
@@ -180,5 +202,7 @@ void store_requests_answered(void *ctx, const struct st_ack *ack)
 		s->answered(s->ctx, ack);
 	if (s->req.op == ST_PROBLEM)
 		publish_problem(d, &s->req, ack);
+	if (s->req.op == ST_NAME)
+		recompile_name(d, &s->req.name, ack);
 	store_requests_free(s);
 }

@@ -108,9 +108,11 @@ enum st_op {
 	/* Opens, acknowledges or closes a problem; see enum problem_act. Lane: LANE_FINISH or LANE_USER. The
 	 * answer has the problem's number and count, except with ST_REFUSED. */
 	ST_PROBLEM,
-	/* Assigns a number, which rules use, to a name; kept forever. Repeated: that name has that number.
-	 * ST_COLLISION: the number belongs to another name. Submit this request before the ST_PUT whose
-	 * rules use the number, and in the same lane, so that it is carried out first. */
+	/* Gives a name the number by which rules refer to it. A name has one number of its kind, forever:
+	 * the first that the store got. ST_LOST: the name has another number, which is in the answer.
+	 * ST_COLLISION: the name has none, and the number belongs to another name. Repeated: that name has
+	 * that number. ST_REFUSED: no text, or a text above STORE_NAME_BYTES_MAX. Submit this request before
+	 * the ST_PUT whose rules use the number, and in the same lane, so that it is carried out first. */
 	ST_NAME,
 	/* Sets the place of a schedule (file and line) to `source`; the rev stays. ST_REFUSED: no such
 	 * schedule, or it is removed. */
@@ -244,7 +246,8 @@ enum prune_what {
 
 enum st_res {
 	ST_OK,
-	ST_LOST,      /* the occurrence has another record already, or the attempt another end */
+	ST_LOST,      /* the occurrence has another record already, the attempt another end, or the name
+			 another number */
 	ST_STALE,     /* decided for an old rev; the answer has the current row */
 	ST_FENCED,    /* another node owns the part: forget it, and never ask for it again */
 	ST_REFUSED,   /* impossible: no such schedule or run, or a limit of the store */
@@ -557,6 +560,7 @@ struct st_ack {
 			     AGENT: the store's rev */
 	uint64_t message; /* MESSAGES, if some were inserted: the number of the first; the others follow */
 	uint64_t first;   /* NUMBERS: the first of the numbers */
+	uint32_t name;    /* NAME with ST_OK or ST_LOST: the number of the name */
 	struct part_row part;    /* TAKE: the part after the request, unless it is refused */
 	struct run_row existing; /* OCC with ST_LOST: the record that exists */
 	struct wall done;        /* when it became durable, for people; 0: unknown */

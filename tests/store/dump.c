@@ -389,6 +389,8 @@ void dump_ack(const struct st_ack *ack, struct buf *out)
 		NUMBERS(out, " part", ack->part.part, ack->part.epoch, ack->part.node);
 	if (ack->first)
 		buf_addf(out, " numbers from %llu", (unsigned long long)ack->first);
+	if (ack->op == ST_NAME)
+		buf_addf(out, " number %u", ack->name);
 	if (ack->op == ST_MEMORY)
 		buf_addf(out, " note %llu", (unsigned long long)ack->note);
 	if (ack->has_row)

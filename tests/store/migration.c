@@ -151,11 +151,17 @@ TEST(every_row_of_version_1_is_found_again)
 
 /* --- answers from the migrated database --- */
 
-static struct st_ack ask(struct store *s, struct st_req r)
+static struct st_ack ask_any(struct store *s, struct st_req r)
 {
 	struct st_ack ack = { 0 };
 	CHECK_INT(store_sqlite_ops.submit(s, &r), OK);
 	CHECK_INT(collect_answers(&store_sqlite_ops, s, &ack, 1), 1);
+	return ack;
+}
+
+static struct st_ack ask(struct store *s, struct st_req r)
+{
+	struct st_ack ack = ask_any(s, r);
 	CHECK_INT(ack.res, ST_OK);
 	return ack;
 }
@@ -265,15 +271,11 @@ TEST(the_writer_keeps_the_index_of_notes)
 TEST(the_schema_is_not_trusted_by_the_writer)
 {
 	struct old_database d;
-	struct st_ack ack = { 0 };
 	old_database_make(&d, 1);
 	struct store *s = open_store(d.path);
 	run_sql(d.path, "CREATE TRIGGER evil AFTER INSERT ON memory BEGIN"
 			" INSERT INTO memory_words (rowid, text) VALUES (99, 'evil'); END");
-	struct st_req r = req_note(MEMORY_ADD, 0, 0, "a lighthouse");
-	CHECK_INT(store_sqlite_ops.submit(s, &r), OK);
-	CHECK_INT(collect_answers(&store_sqlite_ops, s, &ack, 1), 1);
-	CHECK(ack.res != ST_OK);
+	CHECK(ask_any(s, req_note(MEMORY_ADD, 0, 0, "a lighthouse")).res != ST_OK);
 	CHECK_INT(select_number(d.path, "SELECT count(*) FROM memory"), 2);
 	run_sql(d.path, "DROP TRIGGER evil");
 	CHECK(database_is_sound(d.path));
@@ -309,6 +311,48 @@ TEST(followers_of_version_2_act_on_the_next_end)
 	struct st_req numbers = { .op = ST_NUMBERS, .lane = LANE_USER };
 	numbers.numbers = (struct numbers_request){ NUMBER_RUN, 10 };
 	CHECK_INT(ask(s, numbers).first, 14);
+	store_sqlite_close(s);
+	CHECK(database_is_sound(d.path));
+	remove_dir(d.dir);
+}
+
+/* --- a database that a daemon of version 5 wrote --- */
+
+static struct st_req req_name(uint8_t kind, uint32_t number, const char *text)
+{
+	return (struct st_req){ .op = ST_NAME, .lane = LANE_USER, .name = { kind, number, str_of(text) } };
+}
+
+/* Names get an index by their texts. One name is given a second number, as if two nodes had named it. */
+TEST(names_of_version_5_keep_their_numbers)
+{
+	struct old_database d;
+	old_database_make(&d, 5);
+	int64_t names = select_number(d.path, "SELECT count(*) FROM name");
+	run_sql(d.path, "INSERT INTO name VALUES (2, 900, 'key:deploy')");
+	struct store *s = open_store(d.path);
+	CHECK_INT(select_number(d.path, "PRAGMA user_version"), schema_version);
+	static const struct {
+		uint8_t kind;
+		uint32_t number;
+		const char *text;
+	} rows[] = { { 0, 1, "Europe/Berlin" },
+		     { 0, 2, "Asia/Tokyo" },
+		     { 1, 1, "22405,22638" },
+		     { 2, 1, "key:deploy" },
+		     { 2, 2, "key:release" } };
+	CHECK_INT(names, ARRAY_LEN(rows));
+	for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
+		test_case("%s", rows[i].text);
+		struct st_ack ack = ask_any(s, req_name(rows[i].kind, 77, rows[i].text));
+		CHECK(ack.res == ST_LOST && ack.name == rows[i].number);
+	}
+	test_case(NULL);
+	CHECK_INT(ask(s, req_name(2, 901, "key:new")).name, 901);
+	CHECK_INT(select_number(d.path, "SELECT count(*) FROM name"), names + 2);
+	struct st_req numbers = { .op = ST_NUMBERS, .lane = LANE_USER };
+	numbers.numbers = (struct numbers_request){ NUMBER_NAME + 2, 10 };
+	CHECK_INT(ask(s, numbers).first, 902);
 	store_sqlite_close(s);
 	CHECK(database_is_sound(d.path));
 	remove_dir(d.dir);

@@ -168,6 +168,19 @@ static uint64_t agent_print(const struct engine *e, const struct policy *p)
 		       : 0;
 }
 
+/* Whether every number in the rules belongs to a name. To be called if engine_times_valid. */
+static bool names_are_known(const struct engine *e, const struct rules *r)
+{
+	const struct engine_config *c = &e->config;
+	const uint32_t names[] = { r->policy.agent, r->policy.account, r->policy.key };
+	bool known =
+		!c->known_zones || (c->known_zones[r->policy.zone] && r->active.zone < c->zone_count &&
+				    c->known_zones[r->active.zone] && c->known_calendars[r->policy.calendar]);
+	for (unsigned i = 0; c->known_names && i < ARRAY_LEN(names); i++)
+		known &= names[i] < c->agent_count && c->known_names[names[i]];
+	return known;
+}
+
 /* Looks up the zone, and finds out whether the rules are still valid for it and for the agent. */
 static void validate_rules(struct engine *e, struct sched *s)
 {
@@ -176,8 +189,8 @@ static void validate_rules(struct engine *e, struct sched *s)
 		memset(s->row.rules, 0, sizeof s->row.rules);
 	bool known = rules->policy.zone < e->config.zone_count;
 	s->zone = e->config.zones[known ? rules->policy.zone : 0];
-	bool holds = engine_times_valid(e, s) && zone_in_force(e, &rules->policy) &&
-		     rules->agent_print == agent_print(e, &rules->policy);
+	bool holds = engine_times_valid(e, s) && names_are_known(e, rules) &&
+		     zone_in_force(e, &rules->policy) && rules->agent_print == agent_print(e, &rules->policy);
 	set_outdated(e, s, !holds && !s->removed);
 }
 

@@ -83,7 +83,7 @@ enum event_kind {
 	EV_DOCUMENTS,
 	EV_STATE,   /* the state of agent `key` has changed, 0: of all; conditions are asked again */
 	EV_RESUMED, /* the machine was suspended until now */
-	EV_ZONES,   /* zones or calendars of the configuration have been replaced */
+	EV_ZONES,   /* zones or calendars of the configuration have been replaced, or numbers withdrawn */
 	EV_AGENTS,  /* the definition of agent `key`, and perhaps the choice of the default, has changed */
 };
 
@@ -134,8 +134,11 @@ struct engine_config {
 		*agents; /* fingerprints of the agents' definitions, by policy.agent; 0: no definition */
 	unsigned agent_count;
 	const uint64_t *default_agent; /* fingerprint of the default agent; NULL: there is no default */
-	bool documents_first;          /* after EV_LOADED nothing comes due before EV_DOCUMENTS */
-	bool has_hook;                 /* every schedule has the precondition ASK_CONFIG_HOOK */
+	/* Whether a number of policy.zone, of policy.calendar, or of policy.agent, .account and .key (below
+	 * agent_count) belongs to a name. NULL: all do. */
+	const uint8_t *known_zones, *known_calendars, *known_names;
+	bool documents_first; /* after EV_LOADED nothing comes due before EV_DOCUMENTS */
+	bool has_hook;        /* every schedule has the precondition ASK_CONFIG_HOOK */
 };
 
 struct engine;
@@ -151,8 +154,8 @@ void engine_step(struct engine *e, const struct event *ev, struct now now, struc
 bool engine_next(const struct engine *e, struct now now, struct wall *ret);
 
 /* Iterates over the schedules whose rules are outdated: compiled by another version, for other zone data, for
- * another zone of the configuration or for another definition of their agent. Start with *at 0; returns a
- * sid, or 0 at the end. */
+ * another zone of the configuration, for another definition of their agent, or with a number that belongs to
+ * no name. Start with *at 0; returns a sid, or 0 at the end. */
 uint64_t engine_outdated(const struct engine *e, uint32_t *at);
 bool engine_is_outdated(const struct engine *e, uint64_t sid);
 

@@ -81,8 +81,8 @@ struct sched {
 	bool in_line;                 /* catch-up runs are open, or have just ended and more times are due */
 	bool in_use;                  /* this slot of the array holds a schedule */
 	bool removed;                 /* stays in memory until its last run has ended */
-	bool outdated; /* its rules were compiled for another version, zone data or agent definition; they are
-			  not used until CMD_RECOMPILE */
+	bool outdated; /* its rules were compiled for another version, zone data or agent definition, or with
+			  a number that belongs to no name; they are not used until CMD_RECOMPILE */
 };
 
 /* Runs by priority, and in order of arrival within one priority. */

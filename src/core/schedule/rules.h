@@ -58,7 +58,7 @@ struct hours {
 
 /* The bytes of sched_row.rules. They are outdated if the version, the zone data, the zone of the
  * configuration (for rules with policy.default_zone) or the agent's definition has changed since they were
- * compiled. */
+ * compiled, or if a number in them belongs to no name. */
 struct rules {
 	uint16_t version; /* RULES_VERSION */
 	struct hours active;

@@ -158,3 +158,36 @@ ON_EACH(names_are_kept_and_loaded_before_schedules)
 	      !strncmp(load.p, "part 0 0 1\nname 0 9 \nname 1 2 UTC\nname 1 7 Europe/Berlin\nhold", 61));
 	buf_free(&load);
 }
+
+/* Two nodes may name the same at the same time: the second one learns the number of the first. */
+ON_EACH(a_name_has_one_number)
+{
+	CHECK_INT(ask(f, req_name(1, 7, "Europe/Berlin")).name, 7);
+	struct st_ack ack = ask_unchanged(f, req_name(1, 8, "Europe/Berlin"));
+	CHECK(ack.res == ST_LOST && ack.name == 7);
+	ack = ask(f, req_name(1, 8, "Europe/Paris")); /* the number is still free */
+	CHECK(ack.res == ST_OK && ack.name == 8);
+	ack = ask_unchanged(f, req_name(1, 8, "Europe/Berlin")); /* though the number collides as well */
+	CHECK(ack.res == ST_LOST && ack.name == 7);
+	ack = ask_unchanged(f, req_name(1, 8, "Europe/Rome"));
+	CHECK(ack.res == ST_COLLISION && ack.name == 0);
+	/* Other kinds have names and numbers of their own, and every byte counts. */
+	CHECK_INT(ask(f, req_name(2, 8, "Europe/Berlin")).name, 8);
+	CHECK_INT(ask(f, req_name(1, 5, "europe/berlin")).name, 5);
+	CHECK_INT(ask(f, req_name(1, 6, "Europe/Berlin ")).name, 6);
+	fixture_reopen(f);
+	ack = ask_unchanged(f, req_name(1, 9, "Europe/Berlin"));
+	CHECK(ack.res == ST_LOST && ack.name == 7);
+	EXPECT(f, "name",
+	       "1 5 'europe/berlin'|1 6 'Europe/Berlin '|1 7 'Europe/Berlin'|1 8 'Europe/Paris'"
+	       "|2 8 'Europe/Berlin'");
+}
+
+ON_EACH(the_length_of_a_name_is_limited)
+{
+	static char text[STORE_NAME_BYTES_MAX + 2];
+	memset(text, '7', STORE_NAME_BYTES_MAX + 1);
+	CHECK_UNCHANGED(f, req_name(1, 1, text), ST_REFUSED);
+	text[STORE_NAME_BYTES_MAX] = '\0';
+	CHECK_RES(f, req_name(1, 1, text), ST_OK);
+}

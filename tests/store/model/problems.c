@@ -23,21 +23,33 @@ uint8_t apply_hold(struct model *m, const struct st_req *q, struct st_ack *ret)
 	return ST_OK;
 }
 
-uint8_t apply_name(struct model *m, const struct st_req *q, struct st_ack *ret)
+/* The place of a name in the order of kind and number. */
+static unsigned place_of_name(const struct model *m, const struct name_row *n)
 {
-	const struct name_row *n = &q->name;
 	unsigned i = 0;
-	(void)ret;
-	if (!n->text.p || !text_fits(n->text))
-		return ST_REFUSED;
 	while (i < m->names &&
 	       (m->name[i].kind < n->kind || (m->name[i].kind == n->kind && m->name[i].number < n->number)))
 		i++;
-	if (i < m->names && m->name[i].kind == n->kind && m->name[i].number == n->number)
-		return str_eq(m->name[i].text, n->text) ? ST_OK : ST_COLLISION;
+	return i;
+}
+
+uint8_t apply_name(struct model *m, const struct st_req *q, struct st_ack *ret)
+{
+	const struct name_row *n = &q->name;
+	if (!n->text.p || n->text.n > STORE_NAME_BYTES_MAX)
+		return ST_REFUSED;
+	for (unsigned i = 0; i < m->names; i++)
+		if (m->name[i].kind == n->kind && str_eq(m->name[i].text, n->text)) {
+			ret->name = m->name[i].number;
+			return ret->name == n->number ? ST_OK : ST_LOST;
+		}
+	unsigned at = place_of_name(m, n);
+	if (at < m->names && m->name[at].kind == n->kind && m->name[at].number == n->number)
+		return ST_COLLISION;
 	ADD_ROOM(m->name, m->name_room, m->names);
-	memmove(&m->name[i + 1], &m->name[i], (m->names++ - i) * sizeof *m->name);
-	m->name[i] = (struct name_row){ n->kind, n->number, text_dup(n->text) };
+	memmove(&m->name[at + 1], &m->name[at], (m->names++ - at) * sizeof *m->name);
+	m->name[at] = (struct name_row){ n->kind, n->number, text_dup(n->text) };
+	ret->name = n->number;
 	return ST_OK;
 }
 

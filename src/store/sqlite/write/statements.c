@@ -107,7 +107,9 @@ static const char *const text[] = {
 	[SQL_KEY_GET] = "SELECT value = ?1 FROM secret WHERE name = 'run_tokens'",
 	[SQL_KEY_PUT] = "INSERT INTO secret (name, value) VALUES ('run_tokens', ?1)",
 
-	[SQL_NAME_GET] = "SELECT text = ?3 FROM name WHERE kind = ?1 AND number = ?2",
+	[SQL_NAME_NUMBER] = "SELECT number FROM name INDEXED BY name_text WHERE kind = ?1 AND text = ?2"
+			    " ORDER BY number LIMIT 1",
+	[SQL_NAME_TAKEN] = "SELECT 1 FROM name WHERE kind = ?1 AND number = ?2",
 	[SQL_NAME_PUT] = "INSERT INTO name (kind, number, text) VALUES (?1, ?2, ?3)",
 	[SQL_SOURCE] = "UPDATE document SET source = ?2, line = ?3 WHERE sid = ?1",
 	[SQL_RUN_TEXT_PUT] = "INSERT OR REPLACE INTO run_text (run, kind, text) VALUES (?1, ?2, ?3)",
