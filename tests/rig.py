@@ -1,13 +1,15 @@
 """A real daemon in its own directory: started, stopped, killed, and sent requests. Nothing here shares code with rota:
-requests are plain HTTP on the socket, and the store is read with SQLite."""
+requests are plain HTTP on the socket."""
 import datetime
 import http.client
 import json
+import mmap
 import os
 import shutil
 import signal
 import socket
 import sqlite3
+import struct
 import subprocess
 import tempfile
 import threading
@@ -17,10 +19,6 @@ import urllib.parse
 import uuid
 
 from checks import check, finish
-
-RUN_STATES = ["pending", "claimed", "retrying", "finished", "skipped", "missed"]
-KINDS = ["timer", "catch_up", "after", "backfill", "manual"]
-NEVER = 2**63 - 1
 
 
 class Refused(Exception):
@@ -112,6 +110,21 @@ def run_parts(parts, wanted, workers):
     for t in threads:
         t.join()
     return finish()
+
+
+class Clock:
+    """The clock of a daemon that is started afterwards: the preload `machine` of tests/hostile/machine.c sets it ahead."""
+
+    def __init__(self, rig, machine):
+        path = os.path.join(rig.dir, "machine")
+        with open(path, "wb") as f:
+            f.write(bytes(4096))
+        with open(path, "r+b") as f:
+            self.map = mmap.mmap(f.fileno(), 4096)
+        rig.env.update(LD_PRELOAD=os.path.abspath(machine), HOSTILE=path, HOSTILE_DIR=rig.data)
+
+    def set_ahead(self, seconds):
+        struct.pack_into("=q", self.map, 0, int(seconds * 1000000))
 
 
 class Rig:
@@ -216,15 +229,19 @@ class Rig:
     def add(self, document, update=False):
         return self.ask("POST", "/schedules", {"document": document, "update": update})
 
-    def runs(self, schedule=None):
-        """All runs, newest first, read page by page."""
-        found, before = [], ""
+    def records(self, schedule=None):
+        """All runs, newest first, and all ranges of skipped and missed times, read page by page."""
+        runs, ranges, before = [], [], ""
         while True:
             page = self.ask("GET", "/runs?limit=1000" + (f"&schedule={schedule}" if schedule else "") + before)
-            found += page["runs"]
+            runs += page["runs"]
+            ranges += page["ranges"]
             if "before" not in page:
-                return found
+                return runs, ranges
             before = "&before=" + page["before"]
+
+    def runs(self, schedule=None):
+        return self.records(schedule)[0]
 
     def schedules(self):
         """The ids of all schedules, read page by page."""
@@ -236,7 +253,7 @@ class Rig:
                 return found
             after = "&after=" + urllib.parse.quote(page["after"], safe="")
 
-    # --- the store's file, for tests about the file and for accounts of what it has after the daemon has ended ---
+    # --- the store's file, for tests about the file itself ---
 
     def rows(self, sql, *args):
         with sqlite3.connect(f"file:{self.data}/rota.db?mode=ro", uri=True, timeout=30) as db:

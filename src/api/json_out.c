@@ -174,6 +174,8 @@ void json_open_run(struct buf *out, const struct run_row *r, struct str id)
 	json_add_time(out, "ended_at", alive ? none : r->ended);
 	if (r->state == RUN_RETRYING)
 		json_add_time(out, "retry_at", r->retry_at);
+	else if (r->state == RUN_FINISHED && r->retry_at.us)
+		json_add_time(out, "retry_dropped_at", r->retry_at);
 	if (run_lateness(r))
 		buf_addf(out, ",\"late_s\":%lld", (long long)run_lateness(r));
 	buf_addf(out, r->exit_code >= 0 && !alive ? ",\"exit_code\":%d" : ",\"exit_code\":null",

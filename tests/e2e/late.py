@@ -2,14 +2,12 @@
 """Late and missed times as people see them, with a daemon that is killed and started again later.
 
 usage: late.py ROTA MACHINE [PART...]; MACHINE is the preload of tests/hostile/machine.c, which sets the daemon's clock"""
-import mmap
 import os
-import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from checks import check  # noqa: E402
-from rig import Rig, run_parts, wait_until  # noqa: E402
+from rig import Clock, Rig, run_parts, wait_until  # noqa: E402
 
 ROTA, MACHINE = sys.argv[1:3]
 
@@ -19,20 +17,14 @@ class LateRig(Rig):
 
     def __init__(self):
         super().__init__(ROTA)
-        self.ahead = 0
-        path = os.path.join(self.dir, "machine")
-        with open(path, "wb") as f:
-            f.write(bytes(4096))
-        with open(path, "r+b") as f:
-            self.machine = mmap.mmap(f.fileno(), 4096)
-        self.env.update(LD_PRELOAD=os.path.abspath(MACHINE), HOSTILE=path, HOSTILE_DIR=self.data)
+        self.ahead, self.clock = 0, Clock(self, MACHINE)
         self.start()
 
     def down_for(self, seconds):
         """Kills the daemon, and starts it again when its clock shows so many seconds more."""
         self.kill()
         self.ahead += seconds
-        struct.pack_into("=q", self.machine, 0, self.ahead * 1000000)
+        self.clock.set_ahead(self.ahead)
         self.start()
 
 
@@ -115,6 +107,13 @@ def retries_superseded():
         check(by in runs and runs[by]["nominal"] > run["nominal"], "the record names the run that took its place", run)
         check(f"superseded by {by}" in rig.cli("runs", "tick").stdout, "people see it in the list", by)
         check(f"dropped when {by} was claimed" in rig.cli("show", run["id"]).stdout, "people see it in the record", by)
+        check(run["retry_dropped_at"] >= run["ended_at"], "the record says when", run)
+        run = rig.ask("POST", "/schedules/hourly/run", {})["run"]
+        check(wait_until(60, lambda: rig.ask("GET", f"/runs/{run}").get("retry_at")), "a retry is pending")
+        rig.cli("stop", run)
+        check(wait_until(60, lambda: "retry_dropped_at" in rig.ask("GET", f"/runs/{run}")), "a stop drops it",
+              rig.ask("GET", f"/runs/{run}"))
+        check("retries dropped" in rig.cli("show", run).stdout, "people see it", rig.cli("show", run).stdout)
 
 
 # --- one-shots -----------------------------------------------------------------------------------------------------

@@ -185,6 +185,8 @@ void show_run(struct cli_call *call, const struct val *v)
 	if (val_get(v, STR("superseded_by")))
 		print_field(call, "retries",
 			    arena_printf(a, "dropped when %s was claimed", val_text(a, v, "superseded_by")));
+	else
+		print_field(call, "retries dropped", cli_time(call, val_text(a, v, "retry_dropped_at")));
 	print_field(call, "retry at", cli_time(call, val_text(a, v, "retry_at")));
 	if (!signal_text(call, v)) /* after a signal, the exit code only repeats the number of the signal, as
 				      in shells */
