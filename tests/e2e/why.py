@@ -12,7 +12,7 @@ from datetime import datetime, timezone
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from checks import check, finish  # noqa: E402
-from rig import Rig, wait_until  # noqa: E402
+from rig import Rig, seconds_of, wait_until  # noqa: E402
 
 # The numbers of core/model.h. They are stored, so they never change.
 SKIPPED = {1: "paused", 2: "blocked", 3: "not_started", 4: "expired", 5: "max_runs", 6: "excluded", 7: "active_hours",
@@ -121,7 +121,8 @@ def check_edited():
     with Rig(sys.argv[1]) as rig:
         check(rig.start(), "the daemon starts", rig.log_text())
         check(rig.cli("add", "@every 2s", "--id", "even", "--", "true").returncode == 0, "add")
-        ran = wait_until(30, lambda: rig.rows("SELECT nominal FROM run WHERE state = 3 LIMIT 1"))[0]["nominal"] // USEC
+        finished = wait_until(30, lambda: [r for r in rig.runs("even") if r["state"] == "finished"])
+        ran = seconds_of(finished[0]["nominal"])
         check(rig.cli("pause", "even").returncode == 0, "pause")
         paused = int(time.time()) // 2 * 2 + 2
         wait_past(paused + 4)  # three times are skipped
