@@ -94,7 +94,7 @@ must_check enum err daemon_ask_create_hook(struct daemon *d, const struct run_ro
 					   create_hook_fn *answered, void *ctx);
 /* Calls fn(arg) on the daemon's thread. E_BUSY: too many calls. */
 must_check enum err daemon_call(struct daemon *d, mail_fn *fn, void *arg);
-/* Returns E_IO and the reason while the store cannot write. */
+/* Returns E_IO or E_NOMEM, and the reason, while the store cannot write. */
 must_check enum err daemon_can_write(struct daemon *d, struct why *why);
 void daemon_stop(struct daemon *d); /* ends daemon_run when all commands are answered */
 
@@ -121,8 +121,8 @@ const char *daemon_restore_text(const struct daemon *d);
 void daemon_documents_applied(struct daemon *d);
 const struct engine *daemon_engine(const struct daemon *d);
 bool daemon_has_cgroup(const struct daemon *d);
-/* These return E_IO and the reason: the first while the store fails, the second while runs cannot be
- * started. */
+/* These return E_IO or E_NOMEM, and the reason: the first while the store fails, the second while runs cannot
+ * be started. */
 must_check enum err daemon_store_trouble(struct daemon *d, struct why *why);
 must_check enum err daemon_runner_trouble(struct daemon *d, struct why *why);
 /* Returns E_IO and the reason if the store or the runner fails, and sets *which to "store" or "runner"; to

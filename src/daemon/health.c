@@ -95,9 +95,11 @@ static bool clock_changed(const struct daemon *d)
 	       d->clock_step.fresh || d->health.logged[HEALTH_CLOCK_STEP] != (d->clock_step.text[0] != '\0');
 }
 
+/* Requests that wait because the store lacks memory count as well: it repeats them without end. */
 static void check_memory(struct daemon *d, struct now now)
 {
-	bool lacks_memory = pump_lacks_memory(d->pump);
+	bool lacks_memory =
+		pump_lacks_memory(d->pump) || d->store->ops->write_failure(d->store, NULL) == E_NOMEM;
 	atomic_store(&d->health.lacks_memory, lacks_memory);
 	if (!lacks_memory)
 		d->health.memory_ok = now.boot;

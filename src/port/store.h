@@ -636,11 +636,12 @@ struct store_ops {
 
 	/* --- life cycle; a model in memory has none --- */
 
-	/* E_IO while something fails: why, since when, and whether it is final. OK: nothing fails; the
-	 * pointers are not written to. Any of the pointers may be NULL. Any thread. */
+	/* E_IO or, for lack of memory, E_NOMEM while something fails: why, since when, and whether it is
+	 * final. OK: nothing fails; the pointers are not written to. Any of the pointers may be NULL. Any
+	 * thread. */
 	must_check enum err (*failure)(void *store, struct wall *since, bool *final, struct why *why);
-	/* E_IO while submitted requests wait for the end of an outage, or will never be answered because of
-	 * damage. Any thread. */
+	/* E_IO or, for lack of memory, E_NOMEM while submitted requests wait for the end of an outage, or
+	 * will never be answered because of damage. Any thread. */
 	must_check enum err (*write_failure)(void *store, struct why *why);
 	/* Counts this opening (the store's generation), and detects whether the store was put back from a
 	 * copy since the last one. `last_run` is the largest number of a run that has a file. To be called

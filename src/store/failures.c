@@ -13,29 +13,29 @@ void failures_destroy(struct store_failures *f)
 	pthread_mutex_destroy(&f->lock);
 }
 
-static void set_failure(struct store_failures *f, enum store_activity activity, const struct why *why,
-			bool final)
+static void set_failure(struct store_failures *f, enum store_activity activity, enum err e,
+			const struct why *why, bool final)
 {
 	pthread_mutex_lock(&f->lock);
 	if (!f->of[activity].final) {
-		if (why && !f->of[activity].failing)
+		if (e && !f->of[activity].error)
 			f->of[activity].since = clock_wall();
-		f->of[activity].failing = why != NULL;
+		f->of[activity].error = e;
 		f->of[activity].final = final;
-		if (why)
+		if (e)
 			f->of[activity].why = *why;
 	}
 	pthread_mutex_unlock(&f->lock);
 }
 
-void failures_set(struct store_failures *f, enum store_activity activity, const struct why *why)
+void failures_set(struct store_failures *f, enum store_activity activity, enum err e, const struct why *why)
 {
-	set_failure(f, activity, why, false);
+	set_failure(f, activity, e, why, false);
 }
 
 void failures_set_final(struct store_failures *f, enum store_activity activity, const struct why *why)
 {
-	set_failure(f, activity, why, true);
+	set_failure(f, activity, E_IO, why, true);
 }
 
 /* The activity of the first final failure, else of the first failure; STORE_ACTIVITIES: none. The caller
@@ -44,8 +44,7 @@ static unsigned worst(const struct store_failures *f)
 {
 	unsigned found = STORE_ACTIVITIES;
 	for (unsigned i = 0; i < STORE_ACTIVITIES; i++)
-		if (f->of[i].failing &&
-		    (found == STORE_ACTIVITIES || (f->of[i].final && !f->of[found].final)))
+		if (f->of[i].error && (found == STORE_ACTIVITIES || (f->of[i].final && !f->of[found].final)))
 			found = i;
 	return found;
 }
@@ -64,10 +63,11 @@ enum err failures_of_writing(struct store_failures *f, struct why *why)
 	pthread_mutex_lock(&f->lock);
 	unsigned i = worst(f);
 	bool failing = i < STORE_ACTIVITIES && (i == STORE_WRITING || f->of[i].final);
+	enum err e = failing ? f->of[i].error : OK;
 	if (failing && why)
 		*why = f->of[i].why;
 	pthread_mutex_unlock(&f->lock);
-	return failing ? E_IO : OK;
+	return e;
 }
 
 enum err failures_worst(struct store_failures *f, struct wall *since, bool *final, struct why *why)
@@ -80,6 +80,7 @@ enum err failures_worst(struct store_failures *f, struct wall *since, bool *fina
 		*final = f->of[i].final;
 	if (i < STORE_ACTIVITIES && why)
 		*why = f->of[i].why;
+	enum err e = i < STORE_ACTIVITIES ? f->of[i].error : OK;
 	pthread_mutex_unlock(&f->lock);
-	return i < STORE_ACTIVITIES ? E_IO : OK;
+	return e;
 }

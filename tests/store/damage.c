@@ -197,18 +197,18 @@ TEST(a_final_failure_stays_and_is_reported_first)
 	bool final = true;
 	failures_init(&f);
 	CHECK_INT(failures_worst(&f, NULL, NULL, NULL), OK);
-	failures_set(&f, STORE_CHECKPOINTING, &second);
-	failures_set(&f, STORE_READING, &first);
+	failures_set(&f, STORE_CHECKPOINTING, E_IO, &second);
+	failures_set(&f, STORE_READING, E_IO, &first);
 	CHECK_INT(failures_worst(&f, NULL, &final, &got), E_IO);
 	CHECK(!final && !failures_are_final(&f));
 	CHECK_STR(got.text, "first");
 	failures_set_final(&f, STORE_CHECKPOINTING, &second);
-	failures_set(&f, STORE_CHECKPOINTING, &first); /* no effect */
-	failures_set(&f, STORE_CHECKPOINTING, NULL);   /* no effect */
+	failures_set(&f, STORE_CHECKPOINTING, E_NOMEM, &first); /* no effect */
+	failures_set(&f, STORE_CHECKPOINTING, OK, NULL);        /* no effect */
 	CHECK_INT(failures_worst(&f, NULL, &final, &got), E_IO);
 	CHECK(final && failures_are_final(&f));
 	CHECK_STR(got.text, "second");
-	failures_set(&f, STORE_READING, NULL);
+	failures_set(&f, STORE_READING, OK, NULL);
 	CHECK(failures_are_final(&f));
 	failures_destroy(&f);
 }

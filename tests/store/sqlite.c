@@ -473,3 +473,30 @@ TEST(threads_share_a_store)
 	CHECK(database_is_sound(path));
 	remove_dir(dir);
 }
+
+/* --- lack of memory --- */
+
+TEST(a_writer_without_memory_waits_and_says_so)
+{
+	static char document[1 << 20];
+	struct fixture f;
+	struct why why = { 0 };
+	struct st_ack ack = { 0 };
+	memset(document, 'x', sizeof document);
+	fixture_open(&f, FIXTURE_SQLITE);
+	struct st_req r = req_put(1, 0, 10);
+	r.document = (struct str){ document, sizeof document };
+	sqlite3_hard_heap_limit64(sqlite3_memory_used() + sizeof document / 2);
+	CHECK_INT(f.ops->submit(f.store, &r), OK);
+	for (unsigned i = 0; i < 1000 && f.ops->write_failure(f.store, &why) == OK; i++)
+		usleep(10000);
+	CHECK_INT(f.ops->write_failure(f.store, &why), E_NOMEM);
+	CHECK_INT(f.ops->failure(f.store, NULL, NULL, NULL), E_NOMEM);
+	CHECK(strstr(why.text, "out of memory"));
+	CHECK_INT(f.ops->collect(f.store, &ack, 1), 0);
+	sqlite3_hard_heap_limit64(0);
+	CHECK_INT(collect_answers(f.ops, f.store, &ack, 1), 1);
+	CHECK_INT(ack.res, ST_OK);
+	CHECK_INT(f.ops->write_failure(f.store, NULL), OK);
+	fixture_close(&f);
+}

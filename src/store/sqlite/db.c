@@ -10,11 +10,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void explain(sqlite3 *db, const char *path, int rc, struct why *why)
+/* The errno of a failure; 0: it has none. */
+static int errno_of(sqlite3 *db, int rc)
 {
 	/* SQLite keeps errno for these failures only, and does not clear it when later calls succeed. */
 	bool has_errno = (rc & 0xFF) == SQLITE_IOERR || (rc & 0xFF) == SQLITE_CANTOPEN;
-	int number = !has_errno ? 0 : errno ? errno : sqlite3_system_errno(db);
+	return !has_errno ? 0 : errno ? errno : sqlite3_system_errno(db);
+}
+
+static void explain(sqlite3 *db, const char *path, int rc, struct why *why)
+{
+	int number = errno_of(db, rc);
 	char text[128];
 	const char *reason = number ? strerror_r(number, text, sizeof text) : NULL;
 	why_write(why, WHY_NOWHERE, "%s: %s%s%s%s", path,
@@ -92,6 +98,12 @@ void db_explain(sqlite3 *db, int rc, struct why *why)
 	explain(db, sqlite3_db_filename(db, NULL), rc, why);
 }
 
+enum err db_error(sqlite3 *db, int rc)
+{
+	bool memory = (rc & 0xFF) == SQLITE_NOMEM || rc == SQLITE_IOERR_NOMEM || errno_of(db, rc) == ENOMEM;
+	return rc == SQLITE_OK ? OK : memory ? E_NOMEM : E_IO;
+}
+
 enum err db_fail(sqlite3 *db, int rc, struct why *why)
 {
 	db_explain(db, rc, why);
@@ -131,15 +143,13 @@ int db_result(int rc)
 void db_record(sqlite3 *db, int rc, struct store_failures *f, enum store_activity activity)
 {
 	struct why why;
-	if (rc == SQLITE_OK) {
-		failures_set(f, activity, NULL);
-		return;
-	}
-	db_explain(db, rc, &why);
+	enum err e = db_error(db, rc);
+	if (e)
+		db_explain(db, rc, &why);
 	if (db_fate(rc) == DB_DAMAGE)
 		failures_set_final(f, activity, &why);
 	else
-		failures_set(f, activity, &why);
+		failures_set(f, activity, e, &why);
 }
 
 int db_number(sqlite3 *db, const char *sql, int64_t none, int64_t *ret)

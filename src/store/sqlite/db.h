@@ -12,7 +12,10 @@ must_check enum err db_open(const char *path, int flags, sqlite3 **ret, struct w
 must_check enum err db_open_foreign(const char *path, sqlite3 **ret, struct why *why);
 /* Fills `why` with the failure of the last call on this connection, including the text of errno. */
 void db_explain(sqlite3 *db, int rc, struct why *why);
-/* The same, and returns E_IO. */
+/* What the last call on this connection failed for: E_NOMEM: lack of memory; E_IO: anything else. OK with
+ * SQLITE_OK. */
+enum err db_error(sqlite3 *db, int rc);
+/* Explains it, and returns E_IO. */
 enum err db_fail(sqlite3 *db, int rc, struct why *why);
 
 /* What an SQLite result means for the caller. */

@@ -37,6 +37,7 @@ static int carry_out_group(struct writer *w, struct queue_entry **e, unsigned n)
 	rc = db_result(rc);
 	if (rc == SQLITE_OK)
 		return rc;
+	w->error = db_error(w->db, rc);
 	db_explain(w->db, rc, &w->why);
 	w->sql.numbers = before; /* no caller has got the numbers that were taken */
 	w->sql.parts.known = false;
@@ -69,14 +70,14 @@ static void set_done_time(struct queue_entry **e, unsigned n)
 		e[i]->ack.done = now;
 }
 
-/* Records the result of the last transaction. Uses w->why, because the connection has rolled back since and
- * cannot explain the failure any more. */
+/* Records the result of the last transaction. Uses w->error and w->why, because the connection has rolled
+ * back since and cannot explain the failure any more. */
 static void record_result(struct writer *w, int rc)
 {
 	if (db_fate(rc) == DB_DAMAGE)
 		failures_set_final(w->failures, STORE_WRITING, &w->why);
 	else
-		failures_set(w->failures, STORE_WRITING, rc == SQLITE_OK ? NULL : &w->why);
+		failures_set(w->failures, STORE_WRITING, rc == SQLITE_OK ? OK : w->error, &w->why);
 }
 
 /* Answers all of the requests, however long it takes. False: the rest was freed without an answer, because
