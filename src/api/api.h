@@ -65,6 +65,8 @@ must_check enum err api_find_schedule_or_removed(struct api_call *call, struct a
 /* Reads a time: "now", a duration before now ("1d"), or a date and time, which is in the machine's zone
  * unless it names another. `what` names the argument in errors. */
 must_check enum err api_read_time(struct api_call *call, const char *what, struct str text, struct wall *ret);
+/* E_INPUT: the text cannot be the name of an agent. */
+must_check enum err api_check_agent_name(struct api_call *call, struct str name);
 /* Reads the argument --note; p is NULL if it was not given. */
 must_check enum err api_read_note(struct api_call *call, struct str *ret);
 /* Reads "r7" or "7". */

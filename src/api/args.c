@@ -1,6 +1,7 @@
 /* Arguments and lookups that several handlers share. */
 #include "api/api.h"
 
+#include "core/doc/doc.h"
 #include "core/when/dur.h"
 #include "core/when/iso.h"
 #include "sys/clock.h"
@@ -10,7 +11,8 @@ enum err api_find_schedule(struct api_call *call, struct api *a, struct str name
 	struct read_match match;
 	enum err e = read_sched_named(api_reader(a), name, call->arena, &match, call->why);
 	if (e == E_NOTFOUND)
-		return why_set(call->why, e, WHY_NOWHERE, "no schedule is called '%.*s'", STR_SHORT(name));
+		return why_set(call->why, e, WHY_NOWHERE,
+			       "no schedule is called '%.*s'; `rota ls` lists them", STR_SHORT(name));
 	if (e)
 		return e;
 	if (match.n > 1) {
@@ -73,6 +75,15 @@ enum err api_read_before(struct api_call *call, const char *of, uint64_t *ret)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "'%.*s' is not the number of a %s",
 			       STR_SHORT(before->text), of);
 	return OK;
+}
+
+enum err api_check_agent_name(struct api_call *call, struct str name)
+{
+	return doc_is_agent_name(name) ? OK
+				       : why_set(call->why, E_INPUT, WHY_NOWHERE,
+						 "the name of an agent must have 1 to %d characters, no "
+						 "control characters and no spaces at its ends",
+						 DOC_ID_MAX);
 }
 
 enum err api_read_note(struct api_call *call, struct str *ret)

@@ -29,6 +29,12 @@ static enum err load_settings(struct cli_call *call, bool expressions_only, stru
 	return e;
 }
 
+enum err cli_option_error(struct cli_call *call, const char *option, enum err e)
+{
+	struct why why = *call->why;
+	return e ? why_set(call->why, e, WHY_NOWHERE, "--%s: %s", option, why.text) : OK;
+}
+
 enum err cli_settings(struct cli_call *call, struct settings *ret)
 {
 	return load_settings(call, false, ret);

@@ -20,6 +20,8 @@ struct cli_call {
 
 /* Returns the call for another row: arguments that both rows have are copied. */
 struct cli_call cli_call_as(const struct cli_call *call, enum op_id id);
+/* Puts the name of an option before the text of error `e` of its value, and returns `e`. */
+enum err cli_option_error(struct cli_call *call, const char *option, enum err e);
 /* The settings, from this call's flags, the environment and the configuration file. On failure call->source
  * and source_name are set. */
 must_check enum err cli_settings(struct cli_call *call, struct settings *ret);

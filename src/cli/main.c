@@ -144,6 +144,26 @@ static const struct op_param *next_positional(const struct cli_call *call)
 	return last;
 }
 
+/* The error for an unknown option names the option that was probably meant. */
+static enum err refuse_option(struct cli_call *call, const char *text)
+{
+	const struct op *op = call->args.op;
+	const char *name = text + (text[1] == '-' ? 2 : 1), *near = NULL;
+	struct str given = { name, strcspn(name, "=") };
+	unsigned best = given.n > 3 ? 3 : 1;
+	for (const struct op_param *p = op->param; p->name; p++) {
+		unsigned distance = p->positional ? best : str_distance(given, str_of(p->name), 2);
+		if (distance < best) {
+			near = p->name;
+			best = distance;
+		}
+	}
+	return why_set(call->why, E_INPUT, WHY_NOWHERE,
+		       "%s has no option %.*s%s%s%s; `rota %s --help` lists them", op->name,
+		       STR_SHORT(str_of(text)), near ? " (near: --" : "", near ? near : "", near ? ")" : "",
+		       op->name);
+}
+
 static enum err read_args(struct cli_call *call, char **argv)
 {
 	bool words_only = false;
@@ -160,10 +180,7 @@ static enum err read_args(struct cli_call *call, char **argv)
 			p = argv[0][1] == '-' ? find_option(call->args.op, *argv + 2, &value)
 					      : find_letter(call->args.op, *argv + 1, &value);
 			if (!p)
-				return why_set(call->why, E_INPUT, WHY_NOWHERE,
-					       "%s has no option %.*s; `rota %s --help` lists them",
-					       call->args.op->name, STR_SHORT(str_of(*argv)),
-					       call->args.op->name);
+				return refuse_option(call, *argv);
 			if (p->kind == PARAM_FLAG && value)
 				return why_set(call->why, E_INPUT, WHY_NOWHERE, "--%s takes no value",
 					       p->name);
@@ -173,8 +190,10 @@ static enum err read_args(struct cli_call *call, char **argv)
 		} else {
 			p = next_positional(call);
 			if (!p)
-				return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s takes no argument '%.*s'",
-					       call->args.op->name, STR_SHORT(str_of(*argv)));
+				return why_set(
+					call->why, E_INPUT, WHY_NOWHERE,
+					"%s takes no argument '%.*s'; `rota %s --help` lists its options",
+					call->args.op->name, STR_SHORT(str_of(*argv)), call->args.op->name);
 		}
 		enum err e = set_arg(call, p, value, argv);
 		if (e)
@@ -232,14 +251,23 @@ static int run_verb(const struct op *op, cli_run *run, char **argv)
 /* Prints an error with the verb that was probably meant. Returns the exit code. */
 static int print_unknown_verb(const char *name)
 {
-	const struct op *near = NULL;
-	for (const struct op *op = ops; op < ops + OPS && !near; op++)
-		if (op_is_verb(op) && str_distance(str_of(name), str_of(op->name), 2) <= 2)
-			near = op;
+	const char *near = NULL;
+	unsigned best = 3, distance = str_distance(str_of(name), STR("help"), 2);
+	if (distance < best) {
+		near = "help";
+		best = distance;
+	}
+	for (const struct op *op = ops; op < ops + OPS && best; op++) {
+		distance = op_is_verb(op) ? str_distance(str_of(name), str_of(op->name), 2) : best;
+		if (distance < best) {
+			near = op->name;
+			best = distance;
+		}
+	}
 	print(stderr, "rota: '");
 	print_text(stderr, str_of(name));
 	print(stderr, "' is not a verb%s%s%s; `rota --help` lists them\n", near ? " (near: " : "",
-	      near ? near->name : "", near ? ")" : "");
+	      near ? near : "", near ? ")" : "");
 	return err_table[E_INPUT].exit_code;
 }
 

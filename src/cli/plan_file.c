@@ -71,7 +71,7 @@ static enum err find_zone(struct cli_call *call, struct plan_clock *ret)
 	struct settings settings;
 	if (tz && tz->given) {
 		ret->zone_name = tz->text;
-		return zones_find(zones, tz->text, &ret->zone, call->why);
+		return cli_option_error(call, "tz", zones_find(zones, tz->text, &ret->zone, call->why));
 	}
 	enum err e = cli_settings(call, &settings);
 	if (e)

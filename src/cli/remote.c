@@ -132,12 +132,18 @@ static enum err send_row(struct cli_call *call, bool query, struct str body, str
 			 struct val *ret)
 {
 	struct buf target = { 0 };
-	for (unsigned i = 0; i < OP_PARAMS_MAX && call->args.op->param[i].name; i++)
-		if (is_in_path(call->args.op, call->args.op->param[i].name) && !call->args.arg[i].given)
+	for (unsigned i = 0; i < OP_PARAMS_MAX && call->args.op->param[i].name; i++) {
+		const struct op_param *p = &call->args.op->param[i];
+		if (call->args.arg[i].given)
+			continue;
+		if (is_in_path(call->args.op, p->name))
 			return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s needs %s %s, for example: %s",
-				       call->args.op->name,
-				       call->args.op->param[i].value[0] == 'N' ? "an" : "a",
-				       call->args.op->param[i].value, call->args.op->example);
+				       call->args.op->name, p->value[0] == 'N' ? "an" : "a", p->value,
+				       call->args.op->example);
+		if (p->required && !p->positional && call->args.op->example)
+			return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s needs --%s %s, for example: %s",
+				       call->args.op->name, p->name, p->value, call->args.op->example);
+	}
 	add_path(call, &target);
 	if (query)
 		add_query(call, &target);

@@ -83,10 +83,10 @@ def check_people():
 
     refused(2, "whose", "memory", "add", "x")
     refused(2, "needs a text", "memory", "add", " ", "--agent", "desk")
-    refused(2, "needs a text", "memory", "search")
+    refused(2, "needs words, for example: rota memory search", "memory", "search")
     refused(2, "allowed are add, search, ls and rm", "memory", "forget", "1")
     refused(2, "needs add", "memory")
-    refused(2, "1 to 512", "memory", "add", "x", "--agent", "a" * 513)
+    refused(2, "1 to 128", "memory", "add", "x", "--agent", "a" * 129)
     refused(2, "4096", "memory", "add", "x" * 4097, "--agent", "desk")
     refused(2, "1024", "memory", "add", "x", "--agent", "desk", "--tag", "x" * 1025)
     refused(2, "a tag must be", "memory", "add", "x", "--agent", "desk", "--tag", "a,,b")

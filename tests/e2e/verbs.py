@@ -586,7 +586,7 @@ def check_pause():
     good("resume", "--all", has="all schedules: resumed\n")
     check(ask("status")["paused"] is False, "the schedules are resumed")
     check(ask("show", "p3")["state"] == "active" and "note" not in ask("status"), "the note ends with its pause")
-    good("resume", "--all", has="all schedules: was not paused\n")
+    good("resume", "--all", has="all schedules: were not paused\n")
     for argv in (("pause",), ("pause", "p1", "--all"), ("resume", "--all", "--tag", "x")):
         bad(2, *argv, has=("SCHEDULE", "--tag", "--all"))
     bad(2, "pause", "p2", "--for", "a while", has=("'a while'", "2h"))
@@ -800,6 +800,49 @@ def check_problems():
     check(ask("events")["events"][-1]["type"], "events --json")
 
 
+def check_wrong_calls():
+    """Each error says what is wrong, where it is, and what is allowed."""
+    plan = write_file("wrong.org", "* TODO a\n")
+    good("add", "0 0 1 1 *", "--id", "wrong", "--", "true")
+    # The error names the option whose value is wrong.
+    for verb in (("add", "0 9 * * *"), ("edit", "wrong")):
+        for option in ("--timeout", "--window"):
+            bad(2, *verb, option, "banana", "--", "true", has=(f"rota: {option}: 'banana'", "90s"))
+    bad(2, "agenda", plan, "--stale", "x", has=("rota: --stale: 'x'", "90s"))
+    bad(2, "agenda", plan, "--tz", "Mars", has="rota: --tz: zone 'Mars' is not known; `rota zones` lists the known ones\n")
+    bad(2, "plan", "run", plan, "--timeout", "x", has=("rota: --timeout: 'x'", "90s"))
+    bad(2, "pause", "wrong", "--for", "0s", has=("--for '0s'", "90s"))
+    # Names that do not exist: the error says how to list those that do.
+    bad(1, "rm", "nosuch", has=("'nosuch'", "`rota ls`"))
+    bad(1, "show", "nosuch", has=("no schedule or agent", "'nosuch'", "`rota ls agents`"))
+    bad(1, "run", "nosuch.org", has="there is no file 'nosuch.org', and no schedule of that name")
+    # The verb, option or argument that was probably meant.
+    bad(2, "hlep", has="(near: help)")
+    bad(2, "statsu", has="(near: status)")
+    bad(2, "add", "0 9 * * *", "--tiemout", "5m", "--", "true", has="no option --tiemout (near: --timeout); `rota add --help`")
+    bad(2, "add", "0 9 * * *", "--x", "--", "true", has="no option --x; `rota add --help`")
+    bad(2, "apply", "ops/", has=("no argument 'ops/'", "`rota apply --help`"))
+    # Missing arguments: an example shows them.
+    for verb, example in (("org", "rota org parse"), ("plan", "rota plan run"), ("edit", "rota edit"), ("add", "rota add")):
+        bad(2, verb, has=f"for example: {example}")
+    bad(2, "org", "foo", has=("'foo'", "timestamp and parse"))
+    bad(2, "plan", "foo", plan, has=("'foo'", "show, check, diff and run"))
+    bad(2, "backfill", "wrong", has=("--from TIME", "for example: rota backfill"))
+    bad(2, "backfill", "wrong", "--from", "2h", has=("--to TIME", "for example: rota backfill"))
+    bad(2, "claim", "--first", has="for example: rota claim --first")
+    bad(2, "memory", "search", has="for example: rota memory search")
+    bad(2, "next", "--batch", "-", "0 9 * * *", has="cannot be combined with EXPR")
+    bad(2, "next", "--batch", "-", "--tz", "UTC", has="cannot be combined with --tz")
+    # Contradictions.
+    bad(2, "state", "get", has="--agent NAME or --user\n")
+    bad(2, "state", "get", "--user", "--agent", "x", has="--agent NAME or --user, not both")
+    bad(2, "notify", "set", "--none", "--desktop", has="--none")
+    # A name that no agent can have.
+    for argv in (("memory", "add", "x", "--agent", " "), ("memory", "ls", "--agent", "a\tb"), ("state", "set", "x", "1", "--agent", " ")):
+        bad(2, *argv, has=("the name of an agent", "1 to 128 characters"))
+    good("rm", "wrong")
+
+
 def check_edit_while_busy(daemon):
     """An edit is not refused while the schedule is late or being claimed."""
     good("add", "@every 1s", "--id", "w-edit", "--overlap", "allow", "--", "true")
@@ -995,7 +1038,7 @@ def main():
         alone = start_abandoned_follower()
         daemon = Daemon()
         start_why_schedules()
-        for part in (check_help, check_completions, check_add, check_names, check_apply, check_edit, check_runs, check_pause,
+        for part in (check_help, check_completions, check_add, check_names, check_wrong_calls, check_apply, check_edit, check_runs, check_pause,
                      check_why, check_backfill, check_problems, check_operator_verbs, check_denied):
             before = checks.failed
             part()

@@ -45,20 +45,15 @@ static enum err write_notes(struct api_call *call, const struct read_memories *l
 
 /* --- arguments --- */
 
-enum { AGENT_BYTES = 4 * DOC_ID_MAX }; /* a name has at most DOC_ID_MAX characters */
-
 static enum err read_agent_name(struct api_call *call, bool required, struct str *ret)
 {
 	const struct arg *agent = op_arg(&call->args, "agent");
 	*ret = agent->text;
-	if (agent->given ? !agent->text.n || agent->text.n > AGENT_BYTES : required)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE,
-			       agent->given
-				       ? "an agent's name must have 1 to %d bytes"
-				       : "say whose memory: --agent NAME (it may be left out within a run "
-					 "of that agent)",
-			       AGENT_BYTES);
-	return OK;
+	if (!agent->given && required)
+		return why_set(
+			call->why, E_INPUT, WHY_NOWHERE,
+			"say whose memory: --agent NAME (it may be left out within a run of that agent)");
+	return agent->given ? api_check_agent_name(call, *ret) : OK;
 }
 
 /* Writes the tags one to a line. */

@@ -36,9 +36,9 @@ static enum err read_until(struct api_call *call, struct wall *ret)
 	*ret = WALL_NEVER;
 	if (!how_long->given)
 		return OK;
-	if (dur_parse(how_long->text, &seconds, NULL))
+	if (dur_parse(how_long->text, &seconds, NULL) || seconds < 1)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE,
-			       "--for '%.*s' is not a duration; write 90s, 10m, 2h, 3d or 1w",
+			       "--for '%.*s' is not a duration above 0; write 90s, 10m, 2h, 3d or 1w",
 			       STR_SHORT(how_long->text));
 	ret->us = clock_wall().us + seconds * USEC;
 	return OK;

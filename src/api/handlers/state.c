@@ -11,18 +11,15 @@ static enum err read_state_key(struct api_call *call, struct str *ret)
 	const struct arg *agent = op_arg(&call->args, "agent");
 	bool user = op_arg(&call->args, "user")->given;
 	if (user == agent->given)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE,
-			       "say whose state: name an agent or the user, not %s",
-			       user ? "both" : "neither");
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "say whose state: --agent NAME or --user%s",
+			       user ? ", not both" : "");
 	*ret = user ? STR("") : agent->text;
 	if (user && call->caller_run && call->args.op == &ops[OP_SET_STATE])
 		return why_set(call->why, E_DENIED, WHY_NOWHERE,
 			       "a run may read the user's profile, but not change it");
-	if (!user && !ret->n)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "the agent's name is empty");
 	if (str_starts(*ret, STR("/"))) /* keys of rota's own: NOTIFIER_STATE_KEY */
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "an agent's name cannot begin with '/'");
-	return OK;
+	return user ? OK : api_check_agent_name(call, *ret);
 }
 
 /* The stored row, and its document; an empty document if there is none yet. */

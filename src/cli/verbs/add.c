@@ -6,6 +6,7 @@
 #include "cli/remote.h"
 #include "cli/table.h"
 #include "core/doc/doc.h"
+#include "core/when/dur.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -112,9 +113,24 @@ static enum err check_action(struct cli_call *call)
 			STR_SHORT(message->text));
 	if (!op_arg(&call->args, "expression")->given || (!words->given && !message->given))
 		return why_set(call->why, E_INPUT, WHY_NOWHERE,
-			       "add needs an expression and a command, or --agent NAME and a message: %s",
+			       "add needs an expression and a command, or --agent NAME and a message, for "
+			       "example: %s",
 			       call->args.op->example);
 	return OK;
+}
+
+/* Checks the durations here, where an error can name the option. */
+static enum err check_durations(struct cli_call *call)
+{
+	static const char *const options[] = { "timeout", "window" };
+	int64_t seconds;
+	enum err e = OK;
+	for (unsigned i = 0; i < ARRAY_LEN(options) && !e; i++) {
+		const struct arg *arg = op_arg(&call->args, options[i]);
+		if (arg->given)
+			e = cli_option_error(call, options[i], dur_parse(arg->text, &seconds, call->why));
+	}
+	return e;
 }
 
 static void derive_id(struct cli_call *call, char ret[DOC_ID_MAX + 1])
@@ -140,6 +156,8 @@ enum err verb_add(struct cli_call *call)
 	struct default_zone zone;
 	struct when when;
 	enum err e = check_action(call);
+	if (!e)
+		e = check_durations(call);
 	if (!e)
 		e = documents_check_expression(call, expression->text, &zone, &when);
 	if (e)
@@ -175,9 +193,10 @@ enum err verb_edit(struct cli_call *call)
 	struct when parsed;
 	enum err e = OK;
 	if (!op_arg(&call->args, "schedule")->given)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "edit needs a SCHEDULE: %s",
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "edit needs a SCHEDULE, for example: %s",
 			       call->args.op->example);
-	if (when->given)
+	e = check_durations(call);
+	if (!e && when->given)
 		e = documents_check_expression(call, when->text, &zone, &parsed);
 	if (!e && file->given)
 		e = documents_read_file(call, file->text.p, false, &docs);

@@ -38,10 +38,8 @@ static enum err read_query(struct cli_call *call, struct agenda_query *ret)
 	struct agenda_query q = { .agent = op_arg(&call->args, "agent")->text, .stale_after = STALE_SECONDS };
 	struct plan_clock clock;
 	enum err e = plan_clock(call, &clock);
-	if (!e && stale->given) {
-		call->source = stale->text;
-		e = dur_parse(stale->text, &q.stale_after, call->why);
-	}
+	if (!e && stale->given)
+		e = cli_option_error(call, "stale", dur_parse(stale->text, &q.stale_after, call->why));
 	if (!e)
 		e = read_plans(call, &q);
 	if (e)

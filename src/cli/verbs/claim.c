@@ -36,7 +36,11 @@ static enum err read_task_call(struct cli_call *call, struct task_call *ret)
 	const struct arg *first = op_arg_if(&call->args, "first");
 	t.first = first && first->given;
 	if (t.first && t.task.n)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "give either a task or --first");
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "give either a task or --first, not both");
+	if (!t.file.n && t.first)
+		return why_set(
+			call->why, E_INPUT, WHY_NOWHERE,
+			"claim --first needs a file, for example: rota claim --first plan.org --agent wren");
 	if (!t.file.n || (!t.task.n && !t.first))
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s needs a file and a task, for example: %s",
 			       call->args.op->name, call->args.op->example);

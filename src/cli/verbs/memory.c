@@ -64,11 +64,13 @@ enum err verb_memory(struct cli_call *call)
 	static const struct {
 		const char *word;
 		enum err (*run)(struct cli_call *call);
-		bool needs_text;
-	} actions[] = { { "add", add_note, true },
-			{ "search", search_notes, true },
-			{ "ls", list_notes, false },
-			{ "rm", remove_notes, false } };
+		const char *needs; /* the text that must be given; NULL: none */
+	} actions[] = { { "add", add_note,
+			  "a text, for example: rota memory add \"no deliveries on Mondays\" --agent desk" },
+			{ "search", search_notes,
+			  "words, for example: rota memory search deliveries --agent desk" },
+			{ "ls", list_notes, NULL },
+			{ "rm", remove_notes, NULL } };
 	struct str word = op_arg(&call->args, "action")->text;
 	if (!op_arg(&call->args, "action")->given)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE,
@@ -76,10 +78,9 @@ enum err verb_memory(struct cli_call *call)
 	for (unsigned i = 0; i < ARRAY_LEN(actions); i++) {
 		if (!str_eq(word, str_of(actions[i].word)))
 			continue;
-		if (actions[i].needs_text && !op_arg(&call->args, "text")->given)
-			return why_set(call->why, E_INPUT, WHY_NOWHERE,
-				       "memory %s needs a text, for example: %s", actions[i].word,
-				       call->args.op->example);
+		if (actions[i].needs && !op_arg(&call->args, "text")->given)
+			return why_set(call->why, E_INPUT, WHY_NOWHERE, "memory %s needs %s", actions[i].word,
+				       actions[i].needs);
 		set_default_agent(call);
 		return actions[i].run(call);
 	}

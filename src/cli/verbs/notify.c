@@ -24,7 +24,10 @@ static enum err set_targets(struct cli_call *call)
 	_cleanup_(buf_free) struct buf body = { 0 };
 	struct str text;
 	struct val answer;
-	if (any == none)
+	if (any && none)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       "--none removes all targets; it cannot be combined with a target");
+	if (!any && !none)
 		return why_set(
 			call->why, E_INPUT, WHY_NOWHERE,
 			"notify set needs --webhook URL, --desktop, -- COMMAND or --none, for example: %s",

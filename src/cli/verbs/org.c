@@ -55,7 +55,10 @@ enum err verb_org(struct cli_call *call)
 				       actions[i].action, i ? "file" : "timestamp");
 		return actions[i].print(call, text->text);
 	}
+	if (!action->given)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       "org needs timestamp or parse, for example: %s", call->args.op->example);
 	return why_set(call->why, E_INPUT, WHY_NOWHERE,
-		       "org needs an action: timestamp TEXT or parse FILE; '%.*s' is neither",
+		       "'%.*s' is not an action of org; allowed are timestamp and parse",
 		       STR_SHORT(action->text));
 }

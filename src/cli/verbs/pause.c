@@ -58,7 +58,10 @@ void show_paused(struct cli_call *call, const struct val *v)
 		print_paused(call, v, name);
 	} else {
 		print_text(call->out, name);
-		print(call->out, ": %s%s\n", val_is_true(v, "was_paused") ? "resumed" : "was not paused",
+		print(call->out, ": %s%s\n",
+		      val_is_true(v, "was_paused") ? "resumed"
+		      : schedule                   ? "was not paused"
+						   : "were not paused",
 		      val_is_true(v, "paused_all")
 			      ? ", but all schedules are paused; `rota resume --all` resumes them"
 			      : "");

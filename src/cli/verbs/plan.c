@@ -134,11 +134,8 @@ static enum err read_options(struct cli_call *call, struct str file, struct sett
 					  .seconds = settings->config.timeout_agent,
 					  .plan_only = dry && dry->given,
 					  .interpreters = &settings->config.interpreters };
-	if (timeout && timeout->given) {
-		call->source = timeout->text;
-		call->source_name = NULL;
-		e = dur_parse(timeout->text, &ret->seconds, call->why);
-	}
+	if (timeout && timeout->given)
+		e = cli_option_error(call, "timeout", dur_parse(timeout->text, &ret->seconds, call->why));
 	if (!e)
 		e = read_input(call, &ret->input);
 	return e ? e : ret->dir ? OK : E_NOMEM;
@@ -206,7 +203,11 @@ enum err verb_plan(struct cli_call *call)
 							     : "two files, the old and the new plan");
 		return actions[i].carry_out(call, files->word);
 	}
+	if (!action->given)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       "plan needs show, check, diff or run, for example: %s",
+			       call->args.op->example);
 	return why_set(call->why, E_INPUT, WHY_NOWHERE,
-		       "plan needs an action: show, check, diff or run; '%.*s' is none of them",
+		       "'%.*s' is not an action of plan; allowed are show, check, diff and run",
 		       STR_SHORT(action->text));
 }

@@ -200,9 +200,14 @@ enum err verb_run(struct cli_call *call)
 	     waits = op_arg(&call->args, "wait")->given || watches;
 	const struct arg *name_of = op_arg(&call->args, "schedule");
 	/* The text ends with a zero byte, because it comes from argv. */
-	if (name_of->given && docfile_is_org(name_of->text) && access(name_of->text.p, F_OK) == 0)
+	bool plan = name_of->given && docfile_is_org(name_of->text);
+	if (plan && access(name_of->text.p, F_OK) == 0)
 		return plan_run(call, name_of->text);
 	enum err e = remote_ask(call, STR("{}"), &text, &answer);
+	if (plan && e == E_NOTFOUND)
+		return why_set(call->why, e, WHY_NOWHERE,
+			       "there is no file '%.*s', and no schedule of that name",
+			       STR_SHORT(name_of->text));
 	if (e || !waits) {
 		if (!e)
 			remote_show(call, text, &answer);

@@ -56,11 +56,14 @@ enum err verb_show(struct cli_call *call)
 	e = remote_run_as(call, OP_GET_SCHEDULE, "schedule", name->text);
 	if (e != E_NOTFOUND)
 		return e;
-	if (!run && !problem)
-		first = *call->why;
 	e = remote_run_as(call, OP_GET_AGENT, "agent", name->text);
-	if (e == E_NOTFOUND)
+	if (e == E_NOTFOUND && (run || problem))
 		*call->why = first;
+	else if (e == E_NOTFOUND)
+		return why_set(
+			call->why, e, WHY_NOWHERE,
+			"no schedule or agent is called '%.*s'; `rota ls` and `rota ls agents` list them",
+			STR_SHORT(name->text));
 	return e;
 }
 

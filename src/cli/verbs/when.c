@@ -194,8 +194,9 @@ enum err verb_next(struct cli_call *call)
 		    strcmp(p->name, "json") != 0)
 			return why_set(call->why, E_INPUT, WHY_NOWHERE,
 				       "--batch reads %s from each line of its file; it cannot be combined "
-				       "with that option",
-				       p->name);
+				       "with %s%s",
+				       p->name, p->positional ? "" : "--",
+				       p->positional ? p->value : p->name);
 	return answer_batch(call, from->text);
 }
 
