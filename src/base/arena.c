@@ -1,4 +1,5 @@
-/* Arenas: a list of chunks, filled from the front; the newest chunk is the first one. */
+/* Arenas: a list of chunks, filled from the front; the newest chunk is the first one. The unused part of a
+ * chunk is zero, so that the pages of a large allocation are not touched before they are used. */
 #include "base/arena.h"
 
 #include <stdarg.h>
@@ -19,15 +20,16 @@ void *arena_alloc(struct arena *a, size_t size)
 	struct arena_chunk *c = a->chunks;
 	if (!c || c->size - c->used < size) {
 		size_t room = size > CHUNK ? size : CHUNK;
-		c = malloc(sizeof *c + room);
+		c = calloc(1, sizeof *c + room);
 		if (!c)
 			return NULL;
-		*c = (struct arena_chunk){ .next = a->chunks, .size = room };
+		c->next = a->chunks;
+		c->size = room;
 		a->chunks = c;
 	}
 	void *p = c->bytes + c->used;
 	c->used += size;
-	return memset(p, 0, size);
+	return p;
 }
 
 char *arena_dup(struct arena *a, struct str s)
@@ -69,8 +71,10 @@ void arena_reset(struct arena *a)
 		free(a->chunks);
 		a->chunks = next;
 	}
-	if (a->chunks)
+	if (a->chunks) {
+		memset(a->chunks->bytes, 0, a->chunks->used);
 		a->chunks->used = 0;
+	}
 }
 
 void arena_free(struct arena *a)
