@@ -18,9 +18,19 @@ static uint32_t probe(const struct map *m, uint64_t key)
 	return i;
 }
 
-static bool grow_map(struct map *m)
+/* A third of the room stays free, so that probes are short. */
+static bool is_full(uint32_t n, uint32_t room)
 {
-	struct map bigger = { .n = m->n, .room = m->room ? m->room * 2 : 64 };
+	return n + n / 2 >= room;
+}
+
+bool map_reserve(struct map *m, uint32_t n)
+{
+	struct map bigger = { .n = m->n, .room = m->room ? m->room : 64 };
+	while (is_full(n, bigger.room))
+		bigger.room *= 2;
+	if (bigger.room == m->room)
+		return true;
 	bigger.key = calloc(bigger.room, sizeof *bigger.key);
 	bigger.value = malloc(bigger.room * sizeof *bigger.value);
 	if (!bigger.key || !bigger.value) {
@@ -42,7 +52,7 @@ static bool grow_map(struct map *m)
 bool map_put(struct map *m, uint64_t key, uint32_t value)
 {
 	assert(key);
-	if (m->n + m->n / 2 >= m->room && !grow_map(m))
+	if (!map_reserve(m, m->n))
 		return false;
 	uint32_t i = probe(m, key);
 	m->n += !m->key[i];

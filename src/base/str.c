@@ -1,21 +1,6 @@
 /* Borrowed strings: comparing, splitting, numbers, edit distance. */
 #include "base/str.h"
 
-bool str_ieq(struct str a, struct str b)
-{
-	if (a.n != b.n)
-		return false;
-	for (size_t i = 0; i < a.n; i++)
-		if (to_lower(a.p[i]) != to_lower(b.p[i]))
-			return false;
-	return true;
-}
-
-bool str_starts(struct str s, struct str prefix)
-{
-	return s.n >= prefix.n && memcmp(s.p, prefix.p, prefix.n) == 0;
-}
-
 struct str str_trim(struct str s)
 {
 	while (s.n && is_space(s.p[0]))
@@ -67,9 +52,8 @@ bool str_number(struct str s, uint64_t max, uint64_t *ret)
 		if (!is_digit(s.p[i]))
 			return false;
 		unsigned d = (unsigned)(s.p[i] - '0');
-		if (v > (max - d) / 10 || d > max)
+		if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, d, &v) || v > max)
 			return false;
-		v = v * 10 + d;
 	}
 	*ret = v;
 	return true;

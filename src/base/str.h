@@ -100,8 +100,20 @@ static inline int hex_digit(char c)
 }
 
 /* Equal, ignoring ASCII case. */
-bool str_ieq(struct str a, struct str b);
-bool str_starts(struct str s, struct str prefix);
+static inline bool str_ieq(struct str a, struct str b)
+{
+	if (a.n != b.n)
+		return false;
+	for (size_t i = 0; i < a.n; i++)
+		if (to_lower(a.p[i]) != to_lower(b.p[i]))
+			return false;
+	return true;
+}
+
+static inline bool str_starts(struct str s, struct str prefix)
+{
+	return s.n >= prefix.n && memcmp(s.p, prefix.p, prefix.n) == 0;
+}
 /* s without white space at both ends. */
 struct str str_trim(struct str s);
 /* Removes the next token of non-space bytes from the front of *rest and returns it; empty: none left. */
