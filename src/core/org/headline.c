@@ -115,11 +115,10 @@ bool org_tag_next(struct str *tags, struct str *ret)
 
 bool org_has_tag(const struct org *o, const struct org_head *h, struct str tag)
 {
-	struct str tags = org_text(o, h->tags), one;
-	if (!tags.n || !memmem(tags.p, tags.n, tag.p, tag.n))
-		return false;
-	while (org_tag_next(&tags, &one))
-		if (str_eq(one, tag))
+	struct str tags = org_text(o, h->tags);
+	for (size_t at = 0; at + tag.n + 1 < tags.n; at++)
+		if (tags.p[at] == ':' && tags.p[at + tag.n + 1] == ':' &&
+		    memcmp(tags.p + at + 1, tag.p, tag.n) == 0)
 			return true;
 	return false;
 }

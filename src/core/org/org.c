@@ -128,26 +128,41 @@ static enum err end_section(struct scan *s, size_t at)
 	return OK;
 }
 
+/* Counts the headlines, so that their array is allocated once. Other stars are rare: this costs less than
+ * growing it. */
+static enum err allocate_heads(struct scan *s, struct why *why)
+{
+	struct org *o = s->org;
+	const char *from = o->text.p, *end = from + o->text.n;
+	unsigned n = 0;
+	for (const char *star = from; (star = memchr(star, '*', (size_t)(end - star))); star++) {
+		if (star > from && star[-1] != line_break(o))
+			continue;
+		n += headline_level((struct str){ star, (size_t)(end - star) }) > 0;
+		if (n > ORG_HEADS_MAX)
+			return why_set(why, E_LIMIT, (size_t)(star - from),
+				       "a file can have at most %d headlines", ORG_HEADS_MAX);
+	}
+	o->head = arena_alloc(s->arena, (n + 1) * sizeof *o->head);
+	return o->head ? OK : E_NOMEM;
+}
+
 static enum err add_head(struct scan *s, size_t at, size_t next, unsigned line, unsigned level,
 			 struct why *why)
 {
 	struct org *o = s->org;
-	if (o->heads == ORG_HEADS_MAX)
-		return why_set(why, E_LIMIT, at, "a file can have at most %d headlines", ORG_HEADS_MAX);
-	struct org_head *all = arena_grow(s->arena, o->head, o->heads, sizeof *all);
-	if (!all)
-		return E_NOMEM;
-	o->head = all;
-	if (o->heads)
-		all[o->heads - 1].end = (uint32_t)at;
-	all[o->heads++] = (struct org_head){ .at = (uint32_t)at,
-					     .body = (uint32_t)next,
-					     .line = line,
-					     .level = level,
-					     .parent = ORG_NONE,
-					     .keyword = ORG_NONE };
+	struct org_head *h = &o->head[o->heads];
+	if (o->heads++)
+		h[-1].end = (uint32_t)at;
+	*h = (struct org_head){ .at = (uint32_t)at,
+				.body = (uint32_t)next,
+				.line = line,
+				.level = level,
+				.parent = ORG_NONE,
+				.keyword = ORG_NONE };
 	s->start = next;
-	return OK;
+	planning_read(o, h);
+	return drawer_read(o, h, why);
 }
 
 /* Finds the headlines, and the sections with lines that may set keywords. */
@@ -197,18 +212,16 @@ enum err org_read(struct str text, struct arena *a, struct org *ret, struct why 
 	struct org o = { .text = text.n ? text : STR("") };
 	struct scan s = { .org = &o, .arena = a };
 	o.eol = line_ends(o.text);
-	enum err e = scan_lines(&s, why);
+	enum err e = allocate_heads(&s, why);
+	if (!e)
+		e = scan_lines(&s, why);
 	if (!e)
 		e = read_keywords(&o, s.section, s.sections, a, why);
 	if (e)
 		return e;
 	set_parents(&o);
-	for (unsigned i = 0; i < o.heads && !e; i++) {
-		struct org_head *h = &o.head[i];
-		headline_read(&o, h);
-		planning_read(&o, h);
-		e = drawer_read(&o, h, why);
-	}
+	for (unsigned i = 0; i < o.heads; i++)
+		headline_read(&o, &o.head[i]);
 	if (!e)
 		*ret = o;
 	return e;
@@ -240,7 +253,7 @@ static unsigned count_matches(const struct org *o, struct str task, bool by_id, 
 	unsigned n = 0;
 	for (unsigned i = 0; i < o->heads; i++) {
 		const struct org_head *h = &o->head[i];
-		if (!str_eq(task, by_id ? org_property_value(o, h, "ID") : org_text(o, h->title)))
+		if (!str_eq(task, by_id ? org_text(o, h->id) : org_text(o, h->title)))
 			continue;
 		if (n < 2)
 			first[n] = i;

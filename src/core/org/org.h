@@ -34,6 +34,8 @@ struct org_head {
 	struct org_span tags;      /* :a:b: */
 	struct org_span planning;  /* the line after the headline, with its end */
 	struct org_span drawer;    /* the property drawer, from :PROPERTIES: to the end of the line :END: */
+	struct org_span id;        /* the value of its property ID */
+	uint32_t keys;             /* a bit for every key in the drawer; see drawer.c */
 	struct org_span scheduled; /* timestamps of the planning line, with their brackets */
 	struct org_span deadline;
 	struct org_span closed;

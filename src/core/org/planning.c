@@ -3,29 +3,41 @@
 #include "core/org/line.h"
 #include "core/org/unicode.h"
 
-static const struct {
+static const struct keyword {
 	const char *word;
+	size_t length;
 	size_t field; /* of struct org_head */
 } keywords[] = {
-	{ "SCHEDULED:", offsetof(struct org_head, scheduled) },
-	{ "DEADLINE:", offsetof(struct org_head, deadline) },
-	{ "CLOSED:", offsetof(struct org_head, closed) },
+	{ "SCHEDULED:", 10, offsetof(struct org_head, scheduled) },
+	{ "DEADLINE:", 9, offsetof(struct org_head, deadline) },
+	{ "CLOSED:", 7, offsetof(struct org_head, closed) },
 };
 
 static bool may_begin_keyword(char c)
 {
-	c = to_lower(c);
-	return c == 's' || c == 'd' || c == 'c';
+	return is_alpha(c) || is_blank(c);
 }
 
-/* The keyword at the front of s, in any case; NULL: none. */
-static const char *keyword_at(struct str s)
+/* The next colon at or after `at`; line.n: none. */
+static size_t find_colon(struct str line, size_t at)
 {
-	if (!s.n || !may_begin_keyword(s.p[0]))
-		return NULL;
-	for (unsigned i = 0; i < ARRAY_LEN(keywords); i++)
-		if (starts_with_any_case(s, str_of(keywords[i].word)))
-			return keywords[i].word;
+	const char *colon = at < line.n ? memchr(line.p + at, ':', line.n - at) : NULL;
+	return colon ? (size_t)(colon - line.p) : line.n;
+}
+
+/* The keyword that ends with this colon, in any case, and where it begins; NULL: none. */
+static const struct keyword *keyword_before(struct str line, size_t colon, size_t *from)
+{
+	if (!colon || !is_alpha(line.p[colon - 1]))
+		return NULL; /* 09:00 */
+	for (const struct keyword *k = keywords; k < keywords + ARRAY_LEN(keywords); k++) {
+		size_t end = colon + 1;
+		if (end < k->length ||
+		    !str_ieq(str_sub(line, end - k->length, end), (struct str){ k->word, k->length }))
+			continue;
+		*from = end - k->length;
+		return k;
+	}
 	return NULL;
 }
 
@@ -69,40 +81,34 @@ static bool is_timestamp(struct str bracket)
 
 /* Only keywords in upper case name a field; in lower case they still make the line a planning line. The last
  * one of a kind counts, also if what follows it is not a timestamp. */
-static void set_field(const struct org *o, struct org_head *h, struct str word, struct str bracket)
+static void set_field(const struct org *o, struct org_head *h, const struct keyword *k, struct str word,
+		      struct str bracket)
 {
-	size_t field = offsetof(struct org_head, closed);
-	for (unsigned i = 0; i < ARRAY_LEN(keywords); i++)
-		if (str_eq(word, str_of(keywords[i].word)))
-			field = keywords[i].field;
+	bool upper = memcmp(word.p, k->word, k->length) == 0;
+	size_t field = upper ? k->field : offsetof(struct org_head, closed);
 	struct org_span *to = (struct org_span *)((char *)h + field);
 	*to = is_timestamp(bracket) ? span_of(o, bracket) : (struct org_span){ 0 };
 }
 
 void planning_read(const struct org *o, struct org_head *h)
 {
-	size_t next = line_next(o, h->body);
+	if (h->body == o->text.n || !may_begin_keyword(o->text.p[h->body]))
+		return;
+	size_t next = line_next(o, h->body), from;
 	struct str line = line_until(o, h->body, next);
-	size_t at = skip_blanks(line, 0);
-	if (!keyword_at(str_from(line, at)))
+	size_t colon = find_colon(line, 0);
+	if (colon == line.n || !keyword_before(line, colon, &from) || from != skip_blanks(line, 0))
 		return;
 	h->planning = (struct org_span){ h->body, (uint32_t)next };
-	while (at < line.n) {
-		if (!may_begin_keyword(line.p[at])) { /* most bytes: this loop takes most of the time */
-			at++;
+	for (; colon < line.n; colon = find_colon(line, colon + 1)) {
+		const struct keyword *k = keyword_before(line, colon, &from);
+		if (!k || in_word(line, from))
 			continue;
-		}
-		const char *word = keyword_at(str_from(line, at));
-		if (!word || in_word(line, at)) {
-			at++;
-			continue;
-		}
-		size_t after = at + strlen(word), stamp = after;
+		size_t stamp = colon + 1;
 		while (stamp < line.n && line.p[stamp] == ' ')
 			stamp++;
 		size_t n = bracket_length(str_from(line, stamp));
 		if (n)
-			set_field(o, h, str_sub(line, at, after), str_sub(line, stamp, stamp + n));
-		at = n ? stamp : at + 1;
+			set_field(o, h, k, str_from(line, from), str_sub(line, stamp, stamp + n));
 	}
 }

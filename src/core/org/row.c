@@ -92,7 +92,7 @@ void org_write_row(const struct org *o, const struct org_head *h, struct str fil
 	json_write_str(out, org_text(o, h->title));
 	add_text(out, "state", org_text(o, h->state));
 	add_text(out, "priority", org_text(o, h->priority));
-	add_text(out, "id", org_property_value(o, h, "ID"));
+	add_text(out, "id", org_text(o, h->id));
 	write_tags(o, h, out);
 	write_properties(o, h, out);
 	buf_add(out, STR(",\"scheduled\":"));

@@ -200,13 +200,9 @@ static bool is_in(const struct range *range, unsigned n, uint32_t c)
 	return false;
 }
 
-uint32_t char_at(struct str s, size_t at, unsigned *n)
+uint32_t char_decode(struct str s, size_t at, unsigned *n)
 {
 	const unsigned char *u = (const unsigned char *)s.p + at;
-	if (u[0] < 0x80) {
-		*n = 1;
-		return u[0];
-	}
 	unsigned length = utf8_length(str_from(s, at));
 	*n = length ? length : 1;
 	if (length < 2)
@@ -217,15 +213,14 @@ uint32_t char_at(struct str s, size_t at, unsigned *n)
 	return c;
 }
 
-bool char_is_alnum(uint32_t c)
+bool char_is_alnum_beyond_ascii(uint32_t c)
 {
-	return c < 0x80 ? is_alpha((char)c) || is_digit((char)c) : is_in(alnum, ARRAY_LEN(alnum), c);
+	return is_in(alnum, ARRAY_LEN(alnum), c);
 }
 
-bool char_is_space(uint32_t c)
+bool char_is_space_beyond_ascii(uint32_t c)
 {
-	return c < 0x80 ? c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f'
-			: is_in(space, ARRAY_LEN(space), c);
+	return is_in(space, ARRAY_LEN(space), c);
 }
 
 size_t word_length(struct str s, size_t at)

@@ -17,29 +17,29 @@ void depends_free(struct depends *d)
 
 static uint64_t key_of(struct str name)
 {
-	uint64_t h = fnv1a(FNV_START, name);
+	uint64_t h = hash_text(name);
 	return h ? h : 1;
 }
 
 static void put_name(struct depends *d, struct str name, bool done)
 {
-	uint32_t now = map_get(&d->state, key_of(name)), state = done ? TASK_DONE : TASK_OPEN;
-	if (now != MAP_NONE && now > state)
-		state = now;
-	if (name.n && !map_put(&d->state, key_of(name), state))
+	uint64_t key = key_of(name);
+	uint32_t now = map_get(&d->state, key), state = done ? TASK_DONE : TASK_OPEN;
+	if (name.n && (now == MAP_NONE || now < state) && !map_put(&d->state, key, state))
 		d->failed = true;
 }
 
 static void build(struct depends *d)
 {
 	d->built = true;
-	for (unsigned p = 0; p < d->plans; p++) {
+	for (unsigned p = 0; p < d->plans && !d->failed; p++) {
 		const struct org *o = &d->plan[p].org;
+		d->failed = !map_reserve(&d->state, d->state.n + 2 * o->heads);
 		for (unsigned i = 0; i < o->heads && !d->failed; i++) {
 			const struct org_head *h = &o->head[i];
 			if (h->keyword == ORG_NONE)
 				continue;
-			put_name(d, org_property_value(o, h, "ID"), org_is_done(o, h));
+			put_name(d, org_text(o, h->id), org_is_done(o, h));
 			put_name(d, org_text(o, h->title), org_is_done(o, h));
 		}
 	}
