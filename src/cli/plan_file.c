@@ -62,6 +62,11 @@ enum err plan_file_write(struct cli_call *call, const char *path, struct str tex
 		     : OK;
 }
 
+enum err plan_check_failure(enum err e)
+{
+	return err_table[e].exit_code == 1 ? E_INPUT : e;
+}
+
 /* --- time --- */
 
 static enum err find_zone(struct cli_call *call, struct plan_clock *ret)

@@ -10,6 +10,9 @@ must_check enum err plan_file_read(struct cli_call *call, struct str path, struc
  */
 must_check enum err plan_file_write(struct cli_call *call, const char *path, struct str text);
 
+/* The failure of a check: exit code 1 means that there is no work, so all other failures get another one. */
+enum err plan_check_failure(enum err e);
+
 /* The zone of --tz, else of the configuration, else of this machine; the time of --now, else of the clock. */
 struct plan_clock {
 	const struct zone *zone;

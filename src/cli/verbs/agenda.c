@@ -101,12 +101,6 @@ static enum err print_agenda(struct cli_call *call, const struct agenda_query *q
 	return OK;
 }
 
-/* With --check every failure is bad input: exit code 1 means that there is no work, and nothing else. */
-static enum err as_check(enum err e)
-{
-	return e == E_NOTFOUND || e == E_IO || e == E_NOMEM || e == E_CONFLICT ? E_INPUT : e;
-}
-
 enum err verb_agenda(struct cli_call *call)
 {
 	bool check = op_arg(&call->args, "check")->given;
@@ -120,6 +114,6 @@ enum err verb_agenda(struct cli_call *call)
 	if (!check)
 		return e;
 	if (e)
-		return as_check(e);
+		return plan_check_failure(e);
 	return agenda.work ? OK : why_set(call->why, E_NOTFOUND, WHY_NOWHERE, "nothing is due or ready");
 }

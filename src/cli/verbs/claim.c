@@ -22,6 +22,7 @@ struct task_call {
 	struct plan_clock clock;
 	bool first;     /* the first ready task is claimed */
 	struct buf row; /* with `first`: the task as JSON */
+	bool no_work;   /* with `first`: there is none */
 	const char *message;
 };
 
@@ -90,7 +91,7 @@ static enum err choose_first(void *self, const struct org *o, struct arena *a, s
 		return e;
 	for (unsigned i = 0; i < agenda.n[AGENDA_READY]; i++) {
 		const struct org_head *h = &o->head[agenda.item[AGENDA_READY][i].head];
-		struct str id = org_property_value(o, h, "ID"), name = id.n ? id : org_text(o, h->title);
+		struct str id = org_text(o, h->id), name = id.n ? id : org_text(o, h->title);
 		if (org_find(o, name, &at, NULL) || &o->head[at] != h)
 			continue;
 		char *copy = arena_dup(a, name); /* the plan may be read again */
@@ -98,6 +99,7 @@ static enum err choose_first(void *self, const struct org *o, struct arena *a, s
 		t->message = claim_message(a, t, "claim");
 		return copy && t->message ? OK : E_NOMEM;
 	}
+	t->no_work = true;
 	return why_set(why, E_NOTFOUND, WHY_NOWHERE, "nothing is ready");
 }
 
@@ -158,7 +160,7 @@ static void print_published(struct cli_call *call, const struct task_call *t, co
 }
 
 /* Runs the command before a claim. Its exit codes: 0 go on, 1 there is no work; others are failures. */
-static enum err run_before(struct cli_call *call)
+static enum err run_before(struct cli_call *call, struct task_call *t)
 {
 	const struct arg *command = op_arg_if(&call->args, "command");
 	if (!command || !command->count)
@@ -182,19 +184,10 @@ static enum err run_before(struct cli_call *call)
 		;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return OK;
-	bool no_work = WIFEXITED(status) && WEXITSTATUS(status) == 1;
-	return why_set(call->why, no_work ? E_NOTFOUND : E_INPUT, WHY_NOWHERE,
-		       no_work ? "the command says that there is no work"
-			       : "the command before the claim failed");
-}
-
-/* With --first exit code 1 means that there is no work, and nothing else. A race that is lost all the time is
- * tried again by the next run. */
-static enum err as_check(enum err e, const struct why *why)
-{
-	bool no_work =
-		e == E_NOTFOUND && (!strcmp(why->text, "nothing is ready") || strstr(why->text, "no work"));
-	return !e || no_work || err_table[e].exit_code != 1 ? e : E_INPUT;
+	t->no_work = WIFEXITED(status) && WEXITSTATUS(status) == 1;
+	return why_set(call->why, t->no_work ? E_NOTFOUND : E_INPUT, WHY_NOWHERE,
+		       t->no_work ? "the command says that there is no work"
+				  : "the command before the claim failed");
 }
 
 static enum err claim_first(struct cli_call *call, struct task_call *t)
@@ -202,11 +195,11 @@ static enum err claim_first(struct cli_call *call, struct task_call *t)
 	struct published p;
 	const char *agent = arena_dup(call->arena, t->agent), *file = arena_dup(call->arena, t->file);
 	const struct plan_change change = { choose_first, apply_first, t, &t->message };
-	enum err e = agent && file ? run_before(call) : E_NOMEM;
+	enum err e = agent && file ? run_before(call, t) : E_NOMEM;
 	if (!e)
 		e = publish_change(call, file, agent, &change, &p);
 	if (e)
-		return as_check(e, call->why);
+		return t->no_work ? e : plan_check_failure(e);
 	buf_addc(&t->row, '\n');
 	if (t->row.failed)
 		return E_NOMEM;
