@@ -92,10 +92,24 @@ def check_failures():
     r, tasks, words, _ = run(("loud", "sh", "head -c 100000000 /dev/zero >&2; echo end >&2"))
     check(words == {"loud": "done"} and len(tasks["loud"]["log"]) <= 65536 and tasks["loud"]["log"].endswith("end\n"),
           "100 MB of messages: the end is kept", words)
+    r, tasks, words, _ = run(("endless", "sh :timeout 1s", "yes >&2"), ("other", "sh", "true"))
+    check(words == {"endless": "killed/timeout", "other": "done"}, "messages without end", words)
+    r, tasks, words, _ = run(("left", "sh", "yes >&2 & true"))
+    check(words == {"left": "done"}, "a child that is left and prints without end", words)
     r, tasks, words, exports = run(("child", "sh :out x", "(sleep 1000; echo late) & echo early"))
     check(words == {"child": "done"} and exports["x"]["text"] == "early\n", "a child that lives on does not delay the end", exports)
     r, tasks, words, _ = run(("nowhere", "sh :dir missing", "true"))
     check(words == {"nowhere": "failed/interpreter"} and "No such file" in tasks["nowhere"]["detail"], "a directory that is missing", tasks)
+    sub = "".join(f"{stars} {name} :{tag}:\n{block}" for stars, name, tag, block in (
+        ("*", "W", "workflow", ""), ("**", "S", "workflow", ""),
+        ("***", "bad", "component", "#+begin_src sh :out x\nexit 1\n#+end_src\n"),
+        ("***", "good", "component", "#+begin_src sh :out y\necho good\n#+end_src\n"),
+        ("**", "uses", "component", "#+begin_src sh :in x\ncat $ROTA_INPUT\n#+end_src\n"),
+        ("**", "other", "component", "#+begin_src sh :in y :out z\ncat $ROTA_INPUT\n#+end_src\n")))
+    result = json.loads(rota("plan", "run", write("sub.org", sub)).stdout)[0]
+    words = {t["name"]: (t["outcome"], t["reason"]) for t in result["tasks"]}
+    check(words == {"uses": ("skipped", "dependency"), "other": ("done", None)} and result["exports"][0]["text"] == "good\n",
+          "a failed component of a sub-workflow stops its dependents, not the others", result)
     r, tasks, words, _ = run(("odd", "sh :timeout soon", "true"))
     check(words == {"odd": "failed/definition"}, "a timeout that is none", tasks)
 

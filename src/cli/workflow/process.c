@@ -104,12 +104,14 @@ static bool copy_output(struct process *p)
 	return true;
 }
 
-/* The buffer is cut to its last bytes when it has twice as many. */
+/* The buffer is cut to its last bytes when it has twice as many. A process that prints without end must not
+ * keep others and its own timeout waiting: the rest is read next time. */
 static void keep_log(struct process *p)
 {
+	enum { READS = 64 };
 	char chunk[16384];
 	ssize_t n;
-	while (p->error >= 0 && (n = read(p->error, chunk, sizeof chunk)) != 0) {
+	for (unsigned i = 0; p->error >= 0 && (n = read(p->error, chunk, sizeof chunk)) != 0; i++) {
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -119,6 +121,8 @@ static void keep_log(struct process *p)
 			memmove(p->log.p, p->log.p + p->log.n - WORKFLOW_LOG_BYTES, WORKFLOW_LOG_BYTES);
 			p->log.n = WORKFLOW_LOG_BYTES;
 		}
+		if (i == READS)
+			return;
 	}
 	close_end(&p->error);
 }

@@ -47,19 +47,26 @@ static const char *input_variable(struct arena *a, struct str name)
 	return variable;
 }
 
+/* The component of a sub-workflow that exports this; NULL: none. */
+static const struct task *sub_task(const struct run *run, struct str name)
+{
+	for (unsigned i = 0; i < run->world->subs; i++) {
+		const struct component *c = world_export(&run->world->sub[i], name);
+		if (c)
+			return &run->sub[i].task[c - run->world->sub[i].component];
+	}
+	return NULL;
+}
+
 /* The file with an input: that of the producer, of a sub-workflow, or a given one; NULL: there is none. */
 static const char *find_input(struct run *run, struct str name)
 {
 	const struct component *c = world_producer(run->world, name);
 	if (c)
 		return run->task[c - run->world->component].output;
-	for (unsigned i = 0; i < run->world->subs; i++) {
-		const struct component *inner = world_producer(&run->world->sub[i], name);
-		const struct task *task =
-			inner ? &run->sub[i].task[inner - run->world->sub[i].component] : NULL;
-		if (task)
-			return task->outcome == TASK_DONE ? task->output : NULL;
-	}
+	const struct task *sub = sub_task(run, name);
+	if (sub)
+		return sub->output;
 	const struct val *given =
 		run->runner->options->input ? val_get(run->runner->options->input, name) : NULL;
 	if (!given)
@@ -243,6 +250,14 @@ static enum task_outcome state_of(const struct run *run, unsigned i)
 		if (other == TASK_WAITING || other == TASK_RUNNING)
 			state = state == TASK_DONE ? TASK_WAITING : state;
 		else if (other != TASK_DONE)
+			return TASK_SKIPPED;
+	}
+	/* Sub-workflows have ended: what is not done now will not be. */
+	const struct word_array *in = &run->world->component[i].in;
+	for (unsigned k = 0; k < in->n; k++) {
+		const struct task *sub =
+			world_producer(run->world, in->word[k]) ? NULL : sub_task(run, in->word[k]);
+		if (sub && sub->outcome != TASK_DONE)
 			return TASK_SKIPPED;
 	}
 	return state;

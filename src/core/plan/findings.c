@@ -35,7 +35,7 @@ static const char *about(struct finder *f, const char *format, struct str name)
 static bool is_sub_export(const struct world *w, struct str input)
 {
 	for (unsigned i = 0; i < w->subs; i++)
-		if (world_producer(&w->sub[i], input) && !world_consumes(&w->sub[i], input))
+		if (world_export(&w->sub[i], input))
 			return true;
 	return false;
 }

@@ -257,6 +257,11 @@ bool world_consumes(const struct world *w, struct str output)
 	return false;
 }
 
+const struct component *world_export(const struct world *w, struct str name)
+{
+	return world_consumes(w, name) ? NULL : world_producer(w, name);
+}
+
 bool component_waits(const struct component *of, const struct component *other)
 {
 	return has_word(&of->deps, other->name) || (other->out.n && has_word(&of->in, other->out));

@@ -47,5 +47,7 @@ const struct component *world_component(const struct world *w, struct str name);
 const struct component *world_producer(const struct world *w, struct str output);
 /* Is the output used by a component of the workflow? Outputs that are not are its exports. */
 bool world_consumes(const struct world *w, struct str output);
+/* The component whose output is the export of this name; NULL: none. */
+const struct component *world_export(const struct world *w, struct str name);
 /* Does component `of` wait for `other`, by :deps or by an input? */
 bool component_waits(const struct component *of, const struct component *other);
