@@ -10,17 +10,14 @@
 #include <unistd.h>
 
 /* Publishes once. *done: it is published, or there is nothing to do. */
-static enum err try_once(struct cli_call *call, const struct repository *r, const struct plan_change *change,
-			 struct published *ret, const char **tip, struct git_blob *old, const char **blob,
-			 bool *done)
+static enum err try_once(struct cli_call *call, struct repository *r, const struct plan_change *change,
+			 struct published *ret, struct git_blob *old, const char **blob, bool *done)
 {
 	struct org o;
 	bool nothing = false;
 	const char *commit = NULL;
 	_cleanup_(buf_free) struct buf out = { 0 };
-	enum err e = repository_tip(r, tip);
-	if (!e)
-		e = repository_blob(r, *tip, old);
+	enum err e = repository_blob(r, old);
 	if (!e) {
 		call->source = old->text;
 		call->source_name = r->path;
@@ -33,11 +30,10 @@ static enum err try_once(struct cli_call *call, const struct repository *r, cons
 	*done = !e && nothing;
 	if (e || nothing)
 		return e;
-	e = out.failed ? E_NOMEM
-		       : repository_commit(r, *tip, old, buf_str(&out), *change->message, &commit, blob);
+	e = out.failed ? E_NOMEM : repository_commit(r, old, buf_str(&out), *change->message, &commit, blob);
 	if (!e)
-		e = r->main ? main_tree_publish(call, r, change, old, *tip, commit, *blob, done)
-			    : repository_publish(r, *tip, commit, done);
+		e = r->main ? main_tree_publish(call, r, change, old, commit, *blob, done)
+			    : repository_publish(r, commit, done);
 	if (!e && *done)
 		ret->commit = commit;
 	return e;
@@ -46,7 +42,7 @@ static enum err try_once(struct cli_call *call, const struct repository *r, cons
 /* Brings the change into this work tree. If its branch was at the shared tip, it moves with it; otherwise
  * only the file changes. A failure does not undo the publication: it is reported in `missing`. */
 static enum err follow(struct cli_call *call, const struct repository *r, const struct plan_change *change,
-		       const char *tip, const struct git_blob *old, const char *blob, struct published *ret)
+		       const struct git_blob *old, const char *blob, struct published *ret)
 {
 	struct work_file w;
 	const char *head;
@@ -62,10 +58,10 @@ static enum err follow(struct cli_call *call, const struct repository *r, const 
 	struct git_blob staged = { 0 };
 	if (!e)
 		e = repository_staged(r, r->root, &staged);
-	if (e || !ret->commit || strcmp(head, tip) != 0 || !staged.id || strcmp(staged.id, old->id) != 0)
+	if (e || !ret->commit || strcmp(head, r->tip) != 0 || !staged.id || strcmp(staged.id, old->id) != 0)
 		return e;
 	struct git_answer answer;
-	e = git_run(&r->git, GIT_ARGS("update-ref", "HEAD", ret->commit, tip), STR(""), &answer);
+	e = git_run(&r->git, GIT_ARGS("update-ref", "HEAD", ret->commit, r->tip), STR(""), &answer);
 	return e || answer.code ? e : work_file_stage(r, r->root, old, blob);
 }
 
@@ -85,12 +81,14 @@ enum err publish_change(struct cli_call *call, const char *file, const char *age
 	struct repository r;
 	struct published p = { 0 };
 	struct git_blob old = { 0 };
-	const char *tip = NULL, *blob = NULL;
+	const char *blob = NULL;
 	bool done = false;
 	int lock = -1;
 	enum err e = repository_find(file, agent, call->arena, &r, call->why);
 	if (!e && !r.origin)
 		e = main_tree_lock(call, &r, &lock);
+	if (!e && !r.origin)
+		e = repository_refresh(&r);
 	for (unsigned i = 0; !e && !done; i++) {
 		if (i == CLAIM_TRIES_MAX)
 			e = why_set(
@@ -99,11 +97,13 @@ enum err publish_change(struct cli_call *call, const char *file, const char *age
 				CLAIM_TRIES_MAX);
 		if (i)
 			pause_before_retry(i);
+		if (i && !e)
+			e = repository_refresh(&r);
 		if (!e)
-			e = try_once(call, &r, change, &p, &tip, &old, &blob, &done);
+			e = try_once(call, &r, change, &p, &old, &blob, &done);
 	}
 	if (!e)
-		e = follow(call, &r, change, tip, &old, blob, &p);
+		e = follow(call, &r, change, &old, blob, &p);
 	if (lock >= 0)
 		close(lock);
 	if (e)

@@ -54,16 +54,67 @@ static enum err find_root(struct repository *r, const char *name, const char *fi
 	return r->root && r->common && r->path && r->file ? OK : E_NOMEM;
 }
 
+/* The configuration or the origin may name anything, an option of git included. */
+static bool is_branch(const char *ref)
+{
+	return str_starts(str_of(ref), STR("refs/heads/"));
+}
+
+/* The commit at a branch of the origin; empty: there is no such branch. */
+static enum err ask_origin(const struct git *g, const char *ref, const char **commit)
+{
+	struct str out;
+	enum err e = git_do(g, GIT_ARGS("ls-remote", "origin", ref), STR(""), &out);
+	const char *id = e ? NULL : arena_dup(g->arena, str_token(&out));
+	if (id)
+		*commit = id;
+	return e ? e : id ? OK : E_NOMEM;
+}
+
+/* Fetches the tip unless it is here. */
+static enum err fetch_tip(const struct repository *r)
+{
+	const struct git *g = &r->git;
+	struct git_answer answer;
+	const char *object = arena_printf(g->arena, "%s^{commit}", r->tip);
+	enum err e = object ? git_run(g, GIT_ARGS("cat-file", "-e", object), STR(""), &answer) : E_NOMEM;
+	if (e || !answer.code)
+		return e;
+	return git_do(g, GIT_ARGS("fetch", "-q", "--no-tags", "--no-write-fetch-head", "origin", r->ref),
+		      STR(""), NULL);
+}
+
+/* The origin's default branch. */
+static enum err find_origin_head(struct repository *r)
+{
+	const struct git *g = &r->git;
+	struct str out, word;
+	enum err e = git_do(g, GIT_ARGS("ls-remote", "--symref", "origin", "HEAD"), STR(""), &out);
+	if (e)
+		return e;
+	word = str_token(&out);
+	r->ref = str_eq(word, STR("ref:")) ? arena_dup(g->arena, str_token(&out)) : "";
+	if (!r->ref)
+		return E_NOMEM;
+	if (*r->ref && !is_branch(r->ref))
+		return OK;
+	return *r->ref ? ask_origin(g, r->ref, &r->tip)
+		       : why_set(g->why, E_CONFLICT, WHY_NOWHERE,
+				 "the origin has no branch for claims: push one, for example `git push -u "
+				 "origin HEAD`");
+}
+
 /* The branch of the origin that belongs to the branch here: its upstream, else the branch of the same name,
  * else the origin's default branch. */
 static enum err find_origin_branch(struct repository *r)
 {
 	const struct git *g = &r->git;
-	const char *head, *short_name, *remote, *merge = "", *there = "";
+	const char *head, *short_name, *remote, *merge = "";
+	r->tip = "";
 	enum err e = git_line(g, GIT_ARGS("symbolic-ref", "-q", "HEAD"), &head);
 	if (e)
 		return e;
-	short_name = !strncmp(head, "refs/heads/", 11) ? head + 11 : "";
+	short_name = is_branch(head) ? head + strlen("refs/heads/") : "";
 	if (*short_name) {
 		e = git_line(g, GIT_ARGS("config", arena_printf(g->arena, "branch.%s.remote", short_name)),
 			     &remote);
@@ -73,20 +124,11 @@ static enum err find_origin_branch(struct repository *r)
 				&merge);
 	}
 	r->ref = *merge ? merge : head;
-	if (!e && *r->ref)
-		e = git_line(g, GIT_ARGS("ls-remote", "origin", r->ref), &there);
-	if (e || *there)
+	if (e || (*r->ref && !is_branch(r->ref)))
 		return e;
-	e = git_line(g, GIT_ARGS("ls-remote", "--symref", "origin", "HEAD"), &there);
-	struct str rest = str_of(there), word = str_token(&rest);
-	if (e)
-		return e;
-	r->ref = str_eq(word, STR("ref:")) ? arena_dup(g->arena, str_token(&rest)) : "";
-	if (!r->ref)
-		return E_NOMEM;
-	return *r->ref ? OK
-		       : why_set(g->why, E_CONFLICT, WHY_NOWHERE,
-				 "the origin has no branch for claims, or cannot be reached");
+	if (*r->ref)
+		e = ask_origin(g, r->ref, &r->tip);
+	return e || *r->tip ? e : find_origin_head(r);
 }
 
 /* The branch that the main work tree has checked out. */
@@ -142,11 +184,12 @@ enum err repository_find(const char *file, const char *agent, struct arena *a, s
 		return e;
 	r.origin = *origin != '\0';
 	e = r.origin ? find_origin_branch(&r) : find_main_branch(&r);
-	/* The configuration or the origin may name anything, an option of git included. */
-	if (!e && !str_starts(str_of(r.ref), STR("refs/heads/")))
+	if (!e && !is_branch(r.ref))
 		e = why_set(why, E_CONFLICT, WHY_NOWHERE, "'%.100s' is not a branch: claims need one", r.ref);
 	if (!e)
 		e = find_author(&r.git, agent);
+	if (!e && r.origin)
+		e = fetch_tip(&r);
 	if (!e)
 		*ret = r;
 	return e;
@@ -154,30 +197,15 @@ enum err repository_find(const char *file, const char *agent, struct arena *a, s
 
 /* --- reading --- */
 
-enum err repository_tip(const struct repository *r, const char **commit)
+enum err repository_refresh(struct repository *r)
 {
 	const struct git *g = &r->git;
-	const char *line;
-	struct git_answer answer;
-	if (!r->origin)
-		return git_line(g, GIT_ARGS("rev-parse", "-q", "--verify", r->ref), commit);
-	struct str out;
-	enum err e = git_do(g, GIT_ARGS("ls-remote", "origin", r->ref), STR(""), &out);
-	if (e)
-		return e;
-	line = arena_dup(g->arena, str_token(&out));
-	if (!line || !*line)
-		return !line ? E_NOMEM
-			     : why_set(g->why, E_CONFLICT, WHY_NOWHERE,
-				       "the origin has no branch %.100s any more", r->ref);
-	e = git_run(g, GIT_ARGS("cat-file", "-e", arena_printf(g->arena, "%s^{commit}", line)), STR(""),
-		    &answer);
-	if (!e && answer.code)
-		e = git_do(g, GIT_ARGS("fetch", "-q", "--no-tags", "--no-write-fetch-head", "origin", r->ref),
-			   STR(""), NULL);
-	if (!e)
-		*commit = line;
-	return e;
+	enum err e = r->origin ? ask_origin(g, r->ref, &r->tip)
+			       : git_line(g, GIT_ARGS("rev-parse", "-q", "--verify", r->ref), &r->tip);
+	if (!e && !*r->tip)
+		e = why_set(g->why, E_CONFLICT, WHY_NOWHERE, "the shared branch %.100s has no commit",
+			    r->ref);
+	return e || !r->origin ? e : fetch_tip(r);
 }
 
 /* "100644 blob ID\tpath" or "100644 ID 0\tpath". */
@@ -195,12 +223,12 @@ static enum err read_entry(const struct git *g, struct str line, unsigned skip, 
 	return ret->mode && ret->id ? OK : E_NOMEM;
 }
 
-enum err repository_blob(const struct repository *r, const char *commit, struct git_blob *ret)
+enum err repository_blob(const struct repository *r, struct git_blob *ret)
 {
 	const struct git *g = &r->git;
 	struct str out;
 	enum err e =
-		git_do(g, GIT_ARGS("ls-tree", "-z", "--full-tree", commit, "--", r->path), STR(""), &out);
+		git_do(g, GIT_ARGS("ls-tree", "-z", "--full-tree", r->tip, "--", r->path), STR(""), &out);
 	if (!e)
 		e = read_entry(g, out, 1, ret);
 	if (!e && !ret->id)
@@ -223,8 +251,7 @@ enum err repository_staged(const struct repository *r, const char *root, struct 
 
 /* --- writing --- */
 
-static enum err write_tree(const struct repository *r, const char *parent, const char *entry,
-			   const char **tree)
+static enum err write_tree(const struct repository *r, const char *entry, const char **tree)
 {
 	struct git g = r->git;
 	const char *temporary = getenv("TMPDIR");
@@ -238,7 +265,7 @@ static enum err write_tree(const struct repository *r, const char *parent, const
 		return why_set(g.why, E_IO, WHY_NOWHERE, "cannot create the directory %.150s: %s", dir,
 			       strerror(errno));
 	g.index = arena_printf(g.arena, "%s/index", dir);
-	enum err e = g.index ? git_do(&g, GIT_ARGS("read-tree", parent), STR(""), NULL) : E_NOMEM;
+	enum err e = g.index ? git_do(&g, GIT_ARGS("read-tree", r->tip), STR(""), NULL) : E_NOMEM;
 	if (!e)
 		e = git_do(&g, GIT_ARGS("update-index", "--add", "--cacheinfo", entry), STR(""), NULL);
 	if (!e)
@@ -251,8 +278,8 @@ static enum err write_tree(const struct repository *r, const char *parent, const
 	return e ? e : *tree ? OK : E_NOMEM;
 }
 
-enum err repository_commit(const struct repository *r, const char *parent, const struct git_blob *old,
-			   struct str text, const char *message, const char **commit, const char **blob)
+enum err repository_commit(const struct repository *r, const struct git_blob *old, struct str text,
+			   const char *message, const char **commit, const char **blob)
 {
 	const struct git *g = &r->git;
 	struct str out;
@@ -263,26 +290,26 @@ enum err repository_commit(const struct repository *r, const char *parent, const
 	if (!e && !entry)
 		e = E_NOMEM;
 	if (!e)
-		e = write_tree(r, parent, entry, &tree);
+		e = write_tree(r, entry, &tree);
 	if (!e)
-		e = git_do(g, GIT_ARGS("commit-tree", tree, "-p", parent), str_of(message), &out);
+		e = git_do(g, GIT_ARGS("commit-tree", tree, "-p", r->tip), str_of(message), &out);
 	if (e)
 		return e;
 	*commit = arena_dup(g->arena, str_token(&out));
 	return *commit ? OK : E_NOMEM;
 }
 
-enum err repository_publish(const struct repository *r, const char *old, const char *new, bool *moved)
+enum err repository_publish(struct repository *r, const char *commit, bool *moved)
 {
 	const struct git *g = &r->git;
 	struct git_answer answer;
-	const char *tip, *lease = arena_printf(g->arena, "--force-with-lease=%s:%s", r->ref, old),
-			 *refspec = arena_printf(g->arena, "%s:%s", new, r->ref);
+	const char *old = r->tip, *lease = arena_printf(g->arena, "--force-with-lease=%s:%s", r->ref, old),
+		   *refspec = arena_printf(g->arena, "%s:%s", commit, r->ref);
 	if (!lease || !refspec)
 		return E_NOMEM;
 	enum err e = r->origin ? git_run(g, GIT_ARGS("push", "-q", "--no-verify", lease, "origin", refspec),
 					 STR(""), &answer)
-			       : git_run(g, GIT_ARGS("update-ref", r->ref, new, old), STR(""), &answer);
+			       : git_run(g, GIT_ARGS("update-ref", r->ref, commit, old), STR(""), &answer);
 	if (e)
 		return e;
 	*moved = answer.code == 0;
@@ -290,11 +317,13 @@ enum err repository_publish(const struct repository *r, const char *old, const c
 		return OK;
 	/* git has failed: either another publisher was faster, or the commit cannot be published at all. It
 	 * may also have been published although the answer was lost. */
-	e = repository_tip(r, &tip);
+	e = repository_refresh(r);
 	if (e)
 		return e;
-	*moved = !strcmp(tip, new);
-	bool refused = !*moved && !strcmp(tip, old) && !strstr(answer.error, "lock") && r->origin &&
+	*moved = !strcmp(r->tip, commit);
+	if (*moved)
+		r->tip = old;
+	bool refused = !*moved && !strcmp(r->tip, old) && !strstr(answer.error, "lock") && r->origin &&
 		       !strstr(answer.error, "failed to push") &&
 		       !strstr(answer.error, "incorrect old value");
 	return refused ? why_set(g->why, E_IO, WHY_NOWHERE, "git push failed: %s", answer.error) : OK;

@@ -103,7 +103,7 @@ static void journal_remove(const struct journal *j)
 }
 
 /* Finishes a publication that was interrupted: if its branch has moved, changes the file, too. */
-static enum err recover(struct cli_call *call, const struct repository *r)
+static enum err recover(struct cli_call *call, struct repository *r)
 {
 	struct journal j;
 	struct str line, text, before, word[6];
@@ -113,7 +113,7 @@ static enum err recover(struct cli_call *call, const struct repository *r)
 	e = docfile_text(j.path, call->arena, &line, call->why);
 	for (unsigned i = 0; i < ARRAY_LEN(word) && !e; i++)
 		word[i] = str_token(&line);
-	const char *now = "", *main_file = NULL;
+	const char *main_file = NULL;
 	/* The words: old commit, new commit, old blob, new blob, number of bytes of the file before, path. */
 	if (!e && word[5].n && r->main) {
 		word[5].n = (size_t)(line.p + line.n - word[5].p);
@@ -122,9 +122,9 @@ static enum err recover(struct cli_call *call, const struct repository *r)
 		main_file = other.path ? arena_printf(call->arena, "%s/%s", r->main, other.path) : NULL;
 		struct git_blob old = { .id = arena_dup(call->arena, word[2]) };
 		const char *blob = arena_dup(call->arena, word[3]);
-		e = main_file && old.id && blob ? repository_tip(r, &now) : E_NOMEM;
+		e = main_file && old.id && blob ? repository_refresh(r) : E_NOMEM;
 		uint64_t bytes = 0;
-		bool pending = !e && str_eq(str_of(now), word[1]) &&
+		bool pending = !e && str_eq(str_of(r->tip), word[1]) &&
 			       str_number(word[4], UINT32_MAX, &bytes) &&
 			       docfile_text(j.text, call->arena, &text, call->why) == OK && text.n >= bytes &&
 			       docfile_text(main_file, call->arena, &before, call->why) == OK;
@@ -139,7 +139,7 @@ static enum err recover(struct cli_call *call, const struct repository *r)
 	return e;
 }
 
-enum err main_tree_lock(struct cli_call *call, const struct repository *r, int *lock)
+enum err main_tree_lock(struct cli_call *call, struct repository *r, int *lock)
 {
 	const char *path = arena_printf(call->arena, "%s/rota-claim.lock", r->common);
 	if (!path)
@@ -164,13 +164,13 @@ enum err main_tree_lock(struct cli_call *call, const struct repository *r, int *
 }
 
 static enum err begin_journal(struct cli_call *call, const struct repository *r, const struct journal *j,
-			      const struct work_file *w, const struct git_blob *old, const char *tip,
-			      const char *commit, const char *blob)
+			      const struct work_file *w, const struct git_blob *old, const char *commit,
+			      const char *blob)
 {
 	_cleanup_(buf_free) struct buf both = { 0 };
 	buf_add(&both, w->before);
 	buf_add(&both, w->after.p ? w->after : w->before);
-	const char *line = arena_printf(call->arena, "%s %s %s %s %zu %s\n", tip, commit, old->id, blob,
+	const char *line = arena_printf(call->arena, "%s %s %s %s %zu %s\n", r->tip, commit, old->id, blob,
 					w->before.n, r->path);
 	if (both.failed || !line)
 		return E_NOMEM;
@@ -178,9 +178,8 @@ static enum err begin_journal(struct cli_call *call, const struct repository *r,
 	return e ? e : write_new(call, j->path, str_of(line));
 }
 
-enum err main_tree_publish(struct cli_call *call, const struct repository *r,
-			   const struct plan_change *change, const struct git_blob *old, const char *tip,
-			   const char *commit, const char *blob, bool *moved)
+enum err main_tree_publish(struct cli_call *call, struct repository *r, const struct plan_change *change,
+			   const struct git_blob *old, const char *commit, const char *blob, bool *moved)
 {
 	struct git_blob staged;
 	struct work_file w;
@@ -199,9 +198,9 @@ enum err main_tree_publish(struct cli_call *call, const struct repository *r,
 	if (!e)
 		e = journal_paths(r, &j);
 	if (!e)
-		e = begin_journal(call, r, &j, &w, old, tip, commit, blob);
+		e = begin_journal(call, r, &j, &w, old, commit, blob);
 	if (!e)
-		e = repository_publish(r, tip, commit, moved);
+		e = repository_publish(r, commit, moved);
 	if (!e && *moved)
 		e = work_file_write(call, &w, &written);
 	if (!e && *moved)

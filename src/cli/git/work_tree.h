@@ -18,9 +18,9 @@ must_check enum err work_file_stage(const struct repository *r, const char *root
 
 /* Allows one publication at a time in a repository without an origin. After kill -9 the lock is free, and the
  * next process finishes the interrupted publication. */
-must_check enum err main_tree_lock(struct cli_call *call, const struct repository *r, int *lock);
+must_check enum err main_tree_lock(struct cli_call *call, struct repository *r, int *lock);
 /* Moves the branch and changes the file of the main work tree together. *moved: false if another process has
  * moved the branch. E_BUSY: the file cannot be changed; nothing happened. */
-must_check enum err main_tree_publish(struct cli_call *call, const struct repository *r,
+must_check enum err main_tree_publish(struct cli_call *call, struct repository *r,
 				      const struct plan_change *change, const struct git_blob *old,
-				      const char *tip, const char *commit, const char *blob, bool *moved);
+				      const char *commit, const char *blob, bool *moved);
