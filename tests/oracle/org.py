@@ -114,8 +114,8 @@ def rota_rows(rota, path):
     return json.loads(done.stdout)
 
 
-def compare_listed(rota, directory, comparison):
-    """Every listed difference is one; otherwise it must be removed from the list."""
+def write_listed(directory):
+    """A file for every listed difference."""
     with open(os.path.join(directory, "setup.org"), "wb") as f:
         f.write(b"#+TODO: ALPHA | BETA\n")
     paths = []
@@ -123,7 +123,12 @@ def compare_listed(rota, directory, comparison):
         paths.append(os.path.join(directory, name.replace(" ", "-") + ".org"))
         with open(paths[-1], "wb") as f:
             f.write(text)
-    for (name, (field, *_)), path, theirs in zip(DIFFERENCES.items(), paths, emacs_rows(paths)):
+    return paths
+
+
+def compare_listed(rota, paths, results):
+    """Every listed difference is one; otherwise it must be removed from the list."""
+    for (name, (field, *_)), path, theirs in zip(DIFFERENCES.items(), paths, results):
         fields = ("scheduled", "deadline") if field == "stamp" else (field,)
         ours = [row_of_rota(r) for r in rota_rows(rota, path)]
         theirs = [row_of_emacs(r) for r in theirs]
@@ -156,14 +161,16 @@ def main():
     comparison = Comparison()
     fixed = sorted(os.path.join(HERE, "org", f) for f in os.listdir(os.path.join(HERE, "org")) if f.endswith(".org"))
     with tempfile.TemporaryDirectory(prefix="rota-org-") as directory:
-        compare_listed(rota, directory, comparison)
+        listed = write_listed(directory)
         paths = fixed + [write_classes(directory)]
         for i in range(count):
             paths.append(os.path.join(directory, f"made-{i}.org"))
             with open(paths[-1], "wb") as f:
                 f.write(made.text(random.Random(f"{seed}/{i}")))
-        results = emacs_rows(paths)
-        check(len(results) == len(paths), f"{len(results)} answers of Emacs for {len(paths)} files")
+        results = emacs_rows(listed + paths)
+        check(len(results) == len(listed + paths), f"{len(results)} answers of Emacs for {len(listed + paths)} files")
+        compare_listed(rota, listed, results[:len(listed)])
+        results = results[len(listed):]
         errors = 0
         for path, theirs in zip(paths, results):
             name = os.path.basename(path)
@@ -178,8 +185,8 @@ def main():
         check(errors <= len(paths) // 20, f"Emacs had errors in {errors} files")
         check(comparison.rows > 5 * count, f"only {comparison.rows} headlines")
         check(True, "all fields are equal")
-        listed = ", ".join(f"{n} {k}" for k, n in comparison.seen.items() if n)
-        print(f"{len(paths)} files, {comparison.rows} headlines, {comparison.fields} fields; differences: {listed or 'none'}")
+        seen = ", ".join(f"{n} {k}" for k, n in comparison.seen.items() if n)
+        print(f"{len(paths)} files, {comparison.rows} headlines, {comparison.fields} fields; differences: {seen or 'none'}")
     return finish()
 
 

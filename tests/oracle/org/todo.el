@@ -1,4 +1,4 @@
-;; Sets the state of the first headline of org files, as a person does in Emacs. Standard input has lines "STATE FILE"; the
+;; Sets the state of the first headline of org files, as a person does in Emacs. Standard input has lines "ZONE STATE FILE"; the
 ;; file FILE.emacs is written, and a line "BEFORE AFTER" is printed, seconds since 1970 before and after the change.
 ;; usage: emacs -Q --batch -l todo.el < LINES
 (require 'org)
@@ -33,5 +33,6 @@
 
 (let (line)
   (while (setq line (ignore-errors (read-from-minibuffer "")))
-    (string-match "\\`\\(\\S-+\\) \\(.*\\)\\'" line)
-    (advance (match-string 1 line) (match-string 2 line))))
+    (string-match "\\`\\(\\S-+\\) \\(\\S-+\\) \\(.*\\)\\'" line)
+    (setenv "TZ" (match-string 1 line))
+    (advance (match-string 2 line) (match-string 3 line))))
