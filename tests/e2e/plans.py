@@ -4,6 +4,7 @@
 usage: plans.py ROTA"""
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -102,6 +103,69 @@ def check_claims():
     check(outcome("turn-ben") == "failed/check", "an origin that cannot be reached is failed/check", rota("runs", "turn-ben"))
 
 
+# git that writes the process that called it into a file, and waits, before and after it pushes.
+GATED_GIT = """#!/bin/sh
+wait_at() {
+	echo $PPID > "$GATES/$1.reached.new" && mv "$GATES/$1.reached.new" "$GATES/$1.reached"
+	while [ -e "$GATES/$1.closed" ]; do sleep 0.05; done
+}
+for word; do [ "$word" = push ] && pushes=1; done
+[ "$pushes" ] && wait_at before
+%s "$@"
+code=$?
+[ "$pushes" ] && wait_at after
+exit $code
+"""
+
+
+def last_run(schedule):
+    """The newest run if it has ended."""
+    run = (rota_json("runs", schedule).get("runs") or [{}])[0]
+    return run if run.get("outcome") else None
+
+
+def reach(gate):
+    """Closes a gate, starts a turn of eve, and returns the process of the claim that waits at the gate."""
+    for name in os.listdir(path_of("gates")):
+        os.remove(path_of("gates", name))
+    write(f"gates/{gate}.closed", "")
+    check(rota("run", "turn-eve").returncode == 0, f"a turn, up to the gate {gate}")
+    return int(until(f"the claim reaches the gate {gate}", lambda: file_text("gates", f"{gate}.reached")) or 0)
+
+
+def check_killed_claims():
+    """The daemon is killed while a claim is made, and the claim itself: no task is lost or claimed twice."""
+    work, shared, log = make_repository("killed", "* TODO one\n* TODO two\n")
+    define_agent("eve", work)
+    for gate in ("before", "after"):
+        reach(gate)
+        stop(signal.SIGKILL)
+        os.remove(path_of("gates", f"{gate}.closed"))
+        start()
+        run = until("the turn ends", lambda: last_run("turn-eve")) or {}
+        task = json.loads(file_text("eve.context") or "{}").get("task") or {}
+        check(run.get("outcome") == "done" and task.get("title") == "one", f"killed {gate} publishing: the turn has its task", (run, task))
+        check(log() == ["plan: claim one for eve", "x"], f"killed {gate} publishing: one claim", log())
+        check(rota("release", os.path.join(work, "plan.org"), "one", "--agent", "eve").returncode == 0, "released")
+        os.remove(path_of("eve.context"))
+        subprocess.run(["git", "-C", work, "push", "-qf", "origin", "HEAD~2:main"], check=True, env=ENV)
+        subprocess.run(["git", "-C", work, "reset", "-q", "--hard", "HEAD~2"], check=True, env=ENV)
+    for gate, published in (("before", False), ("after", True)):
+        pid = reach(gate)
+        os.kill(pid, signal.SIGKILL)
+        os.remove(path_of("gates", f"{gate}.closed"))
+        run = until("the turn ends", lambda: last_run("turn-eve")) or {}
+        check((run.get("outcome"), run.get("reason")) == ("failed", "check") and not file_text("eve.context"),
+              f"the claim is killed {gate} publishing: failed/check", run)
+        check(("* DOING one" in shared()) == published, f"the claim is killed {gate} publishing", shared())
+    subprocess.run(["git", "-C", work, "pull", "-q", "--ff-only", "origin", "main"], env=ENV, check=True)
+    claimed = rota_json("agenda", os.path.join(work, "plan.org")).get("claimed") or [{}]
+    check(claimed[0].get("title") == "one" and claimed[0].get("props", {}).get("AGENT") == "eve", "the agenda shows whose task it is", claimed)
+    check(outcome("turn-eve") == "done" and json.loads(file_text("eve.context"))["task"]["title"] == "one",
+          "the next turn of the agent takes it up", rota("runs", "turn-eve"))
+    check(log() == ["plan: claim one for eve", "x"], "there is one claim", log())
+
+
 WORKFLOW = """* Numbers :workflow:
 ** collect :component:
 #+begin_src sh :out numbers
@@ -144,12 +208,15 @@ def check_workflows():
 
 
 def main():
-    ENV.update(MARKS=path_of("marks"), GATE=path_of("gate"))
-    config = "pass_env: [MARKS, GATE, GIT_CONFIG_GLOBAL]\n"
+    git = write("bin/git", GATED_GIT % shutil.which("git"), 0o755)
+    os.mkdir(path_of("gates"))
+    ENV.update(MARKS=path_of("marks"), GATE=path_of("gate"), GATES=path_of("gates"),
+               PATH=f"{os.path.dirname(git)}:{os.environ['PATH']}")
+    config = "pass_env: [MARKS, GATE, GATES, GIT_CONFIG_GLOBAL]\n"
     os.makedirs(os.path.join(ENV["XDG_CONFIG_HOME"], "rota"))
     with open(os.path.join(ENV["XDG_CONFIG_HOME"], "rota", "rota.yaml"), "w", encoding="utf-8") as f:
         f.write(config)
-    sys.exit(run_parts(check_agenda, check_claims, check_workflows))
+    sys.exit(run_parts(check_agenda, check_claims, check_killed_claims, check_workflows))
 
 
 main()

@@ -6,6 +6,7 @@
 #include "core/org/element.h"
 #include "core/org/row.h"
 #include "core/plan/agenda.h"
+#include "core/plan/claim.h"
 #include "core/plan/findings.h"
 #include "fuzz.h"
 #include "zoneinfo.h"
@@ -36,6 +37,16 @@ static void count_source(void *self, const struct org_source *s)
 	++*(unsigned *)self;
 }
 
+static void compare_others(const struct org *o, const struct org *after, unsigned at)
+{
+	assert(after->heads == o->heads);
+	for (unsigned i = 0; i < o->heads; i++) {
+		const struct org_head *x = &o->head[i], *y = &after->head[i];
+		assert(i == at ||
+		       str_eq(str_sub(o->text, x->at, x->end), str_sub(after->text, y->at, y->end)));
+	}
+}
+
 /* Advances one headline, and compares all others. */
 static void check_advance(const struct org *o, unsigned at, struct arena *a)
 {
@@ -47,15 +58,37 @@ static void check_advance(const struct org *o, unsigned at, struct arena *a)
 	enum err e = org_advance(o, &o->head[at], keyword, test_zone("Europe/Berlin"), 1794990000, a, &out,
 				 &repeated, &why);
 	assert(e == OK || (why.text[0] && why.at <= o->text.n));
-	if (!e && org_read(buf_str(&out), a, &after, &why) == OK && !strcmp(o->eol, after.eol)) {
-		assert(after.heads == o->heads);
-		for (unsigned i = 0; i < o->heads; i++) {
-			const struct org_head *x = &o->head[i], *y = &after.head[i];
-			assert(i == at ||
-			       str_eq(str_sub(o->text, x->at, x->end), str_sub(after.text, y->at, y->end)));
-		}
+	if (!e && org_read(buf_str(&out), a, &after, &why) == OK && !strcmp(o->eol, after.eol))
+		compare_others(o, &after, at);
+	buf_free(&out);
+}
+
+/* Claims a task and releases it. */
+static void check_claim(const struct org *o, unsigned at, struct arena *a)
+{
+	struct buf out = { 0 }, back = { 0 };
+	struct org claimed, released;
+	struct why why = { 0 };
+	bool nothing = false;
+	struct str task = org_text(o, o->head[at].title);
+	enum err e = claim_take(o, task, STR("fay"), STR("[2026-11-18 Wed 09:00]"), a, &out, &nothing, &why);
+	assert(e == OK || why.text[0]);
+	if (!e && !nothing && org_read(buf_str(&out), a, &claimed, &why) == OK &&
+	    !strcmp(o->eol, claimed.eol)) {
+		unsigned i = ORG_NONE;
+		e = org_find(o, task, &i, &why);
+		assert(e == OK);
+		compare_others(o, &claimed, i);
+		assert(str_eq(task_holder(&claimed, &claimed.head[i]), STR("fay")));
+		e = claim_release(&claimed, task, STR("fay"), a, &back, &nothing, &why);
+		assert(e == OK && !nothing);
+		e = org_read(buf_str(&back), a, &released, &why);
+		assert(e == OK);
+		compare_others(o, &released, i);
+		assert(!task_holder(&released, &released.head[i]).n);
 	}
 	buf_free(&out);
+	buf_free(&back);
 }
 
 static void check_plan(const struct org *o, struct arena *a)
@@ -117,8 +150,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		assert(e == OK || e == E_LIMIT);
 	}
 	check_plan(&o, &a);
-	if (o.heads && o.keywords)
+	if (o.heads && o.keywords) {
 		check_advance(&o, (unsigned)(size % o.heads), &a);
+		check_claim(&o, (unsigned)(size % o.heads), &a);
+	}
 	buf_free(&row);
 	arena_free(&a);
 	return 0;
