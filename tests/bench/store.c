@@ -76,10 +76,12 @@ static void make_file(unsigned n)
 		sql, sizeof sql,
 		"PRAGMA synchronous = OFF; BEGIN;"
 		"WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %u)"
-		" INSERT INTO schedule SELECT i, 0, 0, 1, 7, 4294967295, 0, 0, 0, 1700000000000000 + i, 0, "
-		"0, "
-		"0, 0, 0, 0, NULL,"
-		" zeroblob(%d) FROM n;"
+		" INSERT INTO schedule (sid, after, seen, rev, flags, left, failures, owed, owed_since, "
+		"next, high,"
+		" pruned_to, changed, paused_until, next_set_at, put_at, rules)"
+		" SELECT i, 0, 0, 1, 7, 4294967295, 0, 0, 0, 1700000000000000 + i, 0, 0, 0, 0, 0, 0, "
+		"zeroblob(%d)"
+		" FROM n;"
 		"WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %u)"
 		" INSERT INTO document (sid, id, body) SELECT i, 'schedule-' || i, hex(zeroblob(200)) FROM n;"
 		"COMMIT; PRAGMA wal_checkpoint(TRUNCATE)",
