@@ -159,6 +159,35 @@ static bool is_valid(const struct column *c, int64_t value)
 	return (value >= c->low && value <= c->high) || (c->never && value == INT64_MAX);
 }
 
+/* The numbers at the beginning of a row, each read once. */
+struct numbers {
+	int64_t value[ARRAY_LEN(run_columns)]; /* the table with the most */
+	unsigned next;
+	int column; /* the first column after them */
+};
+
+/* Tables are STRICT, so numbers are numbers. In a damaged file another value reads as a number, which must be
+ * within bounds, too. */
+static bool read_numbers(sqlite3_stmt *st, int at, enum row_table which, unsigned from, struct numbers *ret)
+{
+	const struct table *t = &tables[which];
+	assert(t->columns <= ARRAY_LEN(ret->value));
+	ret->next = 0;
+	ret->column = at + (int)(t->columns - from);
+	for (unsigned i = from; i < t->columns; i++, at++) {
+		const struct column *c = &t->column[i];
+		int64_t value = ret->value[i - from] = sqlite3_column_int64(st, at);
+		if (is_valid(c, value))
+			continue;
+		snprintf(bad_row, sizeof bad_row,
+			 "the row of %s with %s %lld is not valid: %s is %lld, and may be from %lld to %lld",
+			 t->name, t->column[from].name, (long long)ret->value[0], c->name, (long long)value,
+			 (long long)c->low, (long long)c->high);
+		return false;
+	}
+	return true;
+}
+
 bool row_is_valid(sqlite3_stmt *st, int at, enum row_table which)
 {
 	return row_is_valid_from(st, at, which, 0);
@@ -166,20 +195,8 @@ bool row_is_valid(sqlite3_stmt *st, int at, enum row_table which)
 
 bool row_is_valid_from(sqlite3_stmt *st, int at, enum row_table which, unsigned from)
 {
-	const struct table *t = &tables[which];
-	for (unsigned i = from; i < t->columns; i++, at++) {
-		const struct column *c = &t->column[i];
-		int64_t value = sqlite3_column_int64(st, at);
-		if (sqlite3_column_type(st, at) == SQLITE_INTEGER && is_valid(c, value))
-			continue;
-		snprintf(bad_row, sizeof bad_row,
-			 "the row of %s with %s %lld is not valid: %s is %lld, and may be from %lld to %lld",
-			 t->name, t->column[from].name,
-			 (long long)sqlite3_column_int64(st, at - (int)(i - from)), c->name, (long long)value,
-			 (long long)c->low, (long long)c->high);
-		return false;
-	}
-	return true;
+	struct numbers n;
+	return read_numbers(st, at, which, from, &n);
 }
 
 int rows_check_all(sqlite3 *db)
@@ -203,85 +220,79 @@ int rows_check_all(sqlite3 *db)
 
 /* --- reading --- */
 
-/* Reads one column after the other. */
-struct column_reader {
-	sqlite3_stmt *st;
-	int at;
-};
-
-static int64_t next_number(struct column_reader *c)
+static int64_t next_number(struct numbers *n)
 {
-	return sqlite3_column_int64(c->st, c->at++);
+	return n->value[n->next++];
 }
 
-static struct wall next_time(struct column_reader *c)
+static struct wall next_time(struct numbers *n)
 {
-	return (struct wall){ next_number(c) };
+	return (struct wall){ next_number(n) };
 }
 
 bool sched_read(sqlite3_stmt *st, int at, struct sched_record *ret)
 {
-	if (!row_is_valid(st, at, ROW_SCHEDULE))
+	struct numbers n;
+	if (!read_numbers(st, at, ROW_SCHEDULE, 0, &n))
 		return false;
-	struct column_reader c = { st, at };
 	struct sched_row *r = &ret->row;
 	ret->found = true;
-	r->sid = (uint64_t)next_number(&c);
-	r->after = (uint64_t)next_number(&c);
-	r->seen = (uint64_t)next_number(&c);
-	r->rev = (uint32_t)next_number(&c);
-	r->flags = (uint32_t)next_number(&c);
-	r->left = (uint32_t)next_number(&c);
-	r->failures = (uint32_t)next_number(&c);
-	r->owed = (uint32_t)next_number(&c);
-	r->owed_since = next_time(&c);
-	r->next = next_time(&c);
-	r->high = next_time(&c);
-	r->pruned_to = next_time(&c);
-	r->changed = next_time(&c);
-	r->paused_until = next_time(&c);
-	r->next_set_at = next_time(&c);
-	ret->put_at = next_time(&c);
-	r->part = (uint32_t)next_number(&c);
-	ret->dropped = sqlite3_column_type(st, c.at++) != SQLITE_NULL;
-	const void *rules = sqlite3_column_blob(st, c.at);
-	size_t n = (size_t)sqlite3_column_bytes(st, c.at);
-	n = n < STORE_RULES ? n : STORE_RULES; /* an older version may have written fewer bytes */
+	r->sid = (uint64_t)next_number(&n);
+	r->after = (uint64_t)next_number(&n);
+	r->seen = (uint64_t)next_number(&n);
+	r->rev = (uint32_t)next_number(&n);
+	r->flags = (uint32_t)next_number(&n);
+	r->left = (uint32_t)next_number(&n);
+	r->failures = (uint32_t)next_number(&n);
+	r->owed = (uint32_t)next_number(&n);
+	r->owed_since = next_time(&n);
+	r->next = next_time(&n);
+	r->high = next_time(&n);
+	r->pruned_to = next_time(&n);
+	r->changed = next_time(&n);
+	r->paused_until = next_time(&n);
+	r->next_set_at = next_time(&n);
+	ret->put_at = next_time(&n);
+	r->part = (uint32_t)next_number(&n);
+	ret->dropped = sqlite3_column_type(st, n.column++) != SQLITE_NULL;
+	const void *rules = sqlite3_column_blob(st, n.column);
+	size_t bytes = (size_t)sqlite3_column_bytes(st, n.column);
+	bytes = bytes < STORE_RULES ? bytes : STORE_RULES; /* an older version may have written fewer */
 	memset(r->rules, 0, STORE_RULES);
-	if (n)
-		memcpy(r->rules, rules, n);
+	if (bytes)
+		memcpy(r->rules, rules, bytes);
 	return true;
 }
 
 bool run_read(sqlite3_stmt *st, int at, struct run_row *ret)
 {
-	if (!row_is_valid(st, at, ROW_RUN))
+	struct numbers n;
+	if (!read_numbers(st, at, ROW_RUN, 0, &n))
 		return false;
-	struct column_reader c = { st, at };
-	ret->run = (uint64_t)next_number(&c);
-	ret->sid = (uint64_t)next_number(&c);
-	ret->rev = (uint32_t)next_number(&c);
-	ret->attempt = (uint16_t)next_number(&c);
-	ret->reason = (uint16_t)next_number(&c);
-	ret->kind = (uint8_t)next_number(&c);
-	ret->state = (uint8_t)next_number(&c);
-	ret->outcome = (uint8_t)next_number(&c);
-	ret->uncounted = (uint16_t)next_number(&c);
-	ret->replaced = (uint8_t)next_number(&c);
-	ret->missed = (uint32_t)next_number(&c);
-	ret->nominal = next_time(&c);
-	ret->due = next_time(&c);
-	ret->claimed = next_time(&c);
-	ret->started = next_time(&c);
-	ret->ended = next_time(&c);
-	ret->retry_at = next_time(&c);
-	ret->end = (uint64_t)next_number(&c);
-	ret->fence = (uint64_t)next_number(&c);
-	ret->node = (uint32_t)next_number(&c);
-	ret->cost = next_number(&c);
-	ret->tokens_in = next_number(&c);
-	ret->tokens_out = next_number(&c);
-	ret->exit_code = (int32_t)next_number(&c);
+	ret->run = (uint64_t)next_number(&n);
+	ret->sid = (uint64_t)next_number(&n);
+	ret->rev = (uint32_t)next_number(&n);
+	ret->attempt = (uint16_t)next_number(&n);
+	ret->reason = (uint16_t)next_number(&n);
+	ret->kind = (uint8_t)next_number(&n);
+	ret->state = (uint8_t)next_number(&n);
+	ret->outcome = (uint8_t)next_number(&n);
+	ret->uncounted = (uint16_t)next_number(&n);
+	ret->replaced = (uint8_t)next_number(&n);
+	ret->missed = (uint32_t)next_number(&n);
+	ret->nominal = next_time(&n);
+	ret->due = next_time(&n);
+	ret->claimed = next_time(&n);
+	ret->started = next_time(&n);
+	ret->ended = next_time(&n);
+	ret->retry_at = next_time(&n);
+	ret->end = (uint64_t)next_number(&n);
+	ret->fence = (uint64_t)next_number(&n);
+	ret->node = (uint32_t)next_number(&n);
+	ret->cost = next_number(&n);
+	ret->tokens_in = next_number(&n);
+	ret->tokens_out = next_number(&n);
+	ret->exit_code = (int32_t)next_number(&n);
 	return true;
 }
 
@@ -295,57 +306,57 @@ struct str text_read(sqlite3_stmt *st, int at)
 
 bool problem_row_read(sqlite3_stmt *st, int at, struct problem_row *ret)
 {
-	if (!row_is_valid(st, at, ROW_PROBLEM))
+	struct numbers n;
+	if (!read_numbers(st, at, ROW_PROBLEM, 0, &n))
 		return false;
-	struct column_reader c = { st, at };
-	ret->number = (uint64_t)next_number(&c);
-	ret->count = (uint32_t)next_number(&c);
-	ret->opened = next_time(&c);
-	ret->last_reported = next_time(&c);
-	ret->acked = next_time(&c);
-	ret->closed = next_time(&c);
-	ret->key = text_read(st, c.at++);
-	ret->subject = text_read(st, c.at++);
-	ret->text = text_read(st, c.at++);
-	ret->by = text_read(st, c.at++);
-	ret->note = text_read(st, c.at);
+	ret->number = (uint64_t)next_number(&n);
+	ret->count = (uint32_t)next_number(&n);
+	ret->opened = next_time(&n);
+	ret->last_reported = next_time(&n);
+	ret->acked = next_time(&n);
+	ret->closed = next_time(&n);
+	ret->key = text_read(st, n.column++);
+	ret->subject = text_read(st, n.column++);
+	ret->text = text_read(st, n.column++);
+	ret->by = text_read(st, n.column++);
+	ret->note = text_read(st, n.column);
 	return true;
 }
 
 bool memory_row_read(sqlite3_stmt *st, int at, struct memory_row *ret)
 {
-	if (!row_is_valid(st, at, ROW_MEMORY))
+	struct numbers n;
+	if (!read_numbers(st, at, ROW_MEMORY, 0, &n))
 		return false;
-	struct column_reader c = { st, at };
-	ret->number = (uint64_t)next_number(&c);
-	ret->run = (uint64_t)next_number(&c);
-	ret->at = next_time(&c);
-	ret->agent = text_read(st, c.at++);
-	ret->text = text_read(st, c.at++);
-	ret->tags = text_read(st, c.at);
+	ret->number = (uint64_t)next_number(&n);
+	ret->run = (uint64_t)next_number(&n);
+	ret->at = next_time(&n);
+	ret->agent = text_read(st, n.column++);
+	ret->text = text_read(st, n.column++);
+	ret->tags = text_read(st, n.column);
 	return true;
 }
 
 bool message_row_read(sqlite3_stmt *st, int at, struct message_row *ret)
 {
-	if (!row_is_valid(st, at, ROW_MESSAGE))
+	struct numbers n;
+	if (!read_numbers(st, at, ROW_MESSAGE, 0, &n))
 		return false;
-	struct column_reader c = { st, at };
-	ret->number = (uint64_t)next_number(&c);
-	ret->kind = (uint8_t)next_number(&c);
-	ret->state = (uint8_t)next_number(&c);
-	ret->attempts = (uint32_t)next_number(&c);
-	ret->sid = (uint64_t)next_number(&c);
-	ret->run = (uint64_t)next_number(&c);
-	ret->problem = (uint64_t)next_number(&c);
-	ret->joined = (uint64_t)next_number(&c);
-	ret->receiver = (uint64_t)next_number(&c);
-	ret->at = next_time(&c);
-	ret->tried_at = next_time(&c);
-	ret->next = next_time(&c);
-	ret->origin = text_read(st, c.at++);
-	ret->target = text_read(st, c.at++);
-	ret->body = text_read(st, c.at++);
-	ret->result = text_read(st, c.at);
+	ret->number = (uint64_t)next_number(&n);
+	ret->kind = (uint8_t)next_number(&n);
+	ret->state = (uint8_t)next_number(&n);
+	ret->attempts = (uint32_t)next_number(&n);
+	ret->sid = (uint64_t)next_number(&n);
+	ret->run = (uint64_t)next_number(&n);
+	ret->problem = (uint64_t)next_number(&n);
+	ret->joined = (uint64_t)next_number(&n);
+	ret->receiver = (uint64_t)next_number(&n);
+	ret->at = next_time(&n);
+	ret->tried_at = next_time(&n);
+	ret->next = next_time(&n);
+	ret->origin = text_read(st, n.column++);
+	ret->target = text_read(st, n.column++);
+	ret->body = text_read(st, n.column++);
+	ret->result = text_read(st, n.column);
 	return true;
 }
