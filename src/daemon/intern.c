@@ -163,7 +163,7 @@ static bool read_days(struct intern *n, uint32_t number, struct str text)
 	return true;
 }
 
-/* `key`: of the text in by_hash; 0: it stays with the number it has. */
+/* `key`: the key of the text in by_hash; 0: by_hash is not changed. */
 static enum err set_name(struct intern *n, enum name_kind kind, uint32_t number, uint64_t key,
 			 struct str text, bool unsaved)
 {

@@ -46,10 +46,10 @@ struct attempt {
 	bool start_reported;
 	bool sent; /* a packet was sent at least once, so there may be a shim that has not replied */
 	/* For a check or hook: */
-	bool counted; /* in `running` of its line */
+	bool counted; /* in `running` of its queue */
 	uint8_t ask;
 	uint32_t number, rev, agent;
-	uint32_t next; /* in its line: index, or UINT32_MAX */
+	uint32_t next; /* in its queue: index, or UINT32_MAX */
 	uint64_t sid;
 };
 
@@ -60,8 +60,8 @@ struct runner_trouble {
 };
 
 /* Questions of one kind that run, and those that wait for them. */
-enum { LINE_CHECKS, LINE_HOOKS, LINES };
-struct question_line {
+enum { QUEUE_CHECKS, QUEUE_HOOKS, QUEUES };
+struct question_queue {
 	unsigned running;
 	uint32_t first, last; /* queued; first UINT32_MAX: none */
 	bool changed;         /* since questions_start: perhaps one can start */
@@ -83,7 +83,7 @@ struct runner {
 	struct rn_report *report;
 	unsigned reports, report_room, collected; /* collected: how many reports were collected */
 	uint64_t tickets;                         /* issued so far */
-	struct question_line line[LINES];
+	struct question_queue queue[QUEUES];
 	uint64_t hook_sid[RUNNER_HOOKS_MAX]; /* schedules whose hook runs; 0: a free place */
 	struct runner_trouble trouble[TROUBLES];
 };

@@ -3,15 +3,15 @@
  * be executed more than once: when the question is asked again after its end, its run file is removed and the
  * program is executed anew.
  *
- * Checks and hooks have a line each, so that neither waits for the other. */
+ * Checks and hooks have a queue each, so that neither waits for the other. */
 #include "core/model.h"
 #include "exec/internal.h"
 
 #include <errno.h>
 #include <unistd.h>
 
-static const unsigned most_running[LINES] = {
-	[LINE_CHECKS] = RUNNER_CHECKS_MAX, [LINE_HOOKS] = RUNNER_HOOKS_MAX
+static const unsigned most_running[QUEUES] = {
+	[QUEUE_CHECKS] = RUNNER_CHECKS_MAX, [QUEUE_HOOKS] = RUNNER_HOOKS_MAX
 };
 
 bool question_attempt(const struct rn_req *q, uint16_t *ret)
@@ -28,9 +28,9 @@ bool question_attempt(const struct rn_req *q, uint16_t *ret)
 	return true;
 }
 
-static struct question_line *line_of(struct runner *r, const struct attempt *a)
+static struct question_queue *queue_of(struct runner *r, const struct attempt *a)
 {
-	return &r->line[a->ask == ASK_CHECK ? LINE_CHECKS : LINE_HOOKS];
+	return &r->queue[a->ask == ASK_CHECK ? QUEUE_CHECKS : QUEUE_HOOKS];
 }
 
 /* If the program is running already, its answer is reported with the number of the latest question. */
@@ -43,21 +43,21 @@ void question_ask(struct runner *r, struct attempt *a, const struct rn_req *q, b
 	a->agent = q->agent;
 	if (!is_new)
 		return;
-	struct question_line *l = line_of(r, a);
+	struct question_queue *queue = queue_of(r, a);
 	uint32_t i = (uint32_t)(a - r->attempt);
 	a->state = ATTEMPT_QUEUED;
 	a->next = UINT32_MAX;
-	if (l->first == UINT32_MAX)
-		l->first = i;
+	if (queue->first == UINT32_MAX)
+		queue->first = i;
 	else
-		r->attempt[l->last].next = i;
-	l->last = i;
-	l->changed = true;
+		r->attempt[queue->last].next = i;
+	queue->last = i;
+	queue->changed = true;
 	questions_start(r);
 }
 
 /* Whether a hook of the same schedule runs. One at a time: otherwise a single schedule, whose runs may
- * overlap, could occupy the whole line with hooks that hang. */
+ * overlap, could occupy all places of the queue with hooks that hang. */
 static bool hook_must_wait(const struct runner *r, const struct attempt *a)
 {
 	for (unsigned i = 0; a->ask != ASK_CHECK && i < RUNNER_HOOKS_MAX; i++)
@@ -76,9 +76,9 @@ static void set_hook_sid(struct runner *r, uint64_t from, uint64_t to)
 		}
 }
 
-static void start_question(struct runner *r, struct question_line *l, struct attempt *a)
+static void start_question(struct runner *r, struct question_queue *queue, struct attempt *a)
 {
-	l->running++;
+	queue->running++;
 	a->counted = true;
 	a->state = ATTEMPT_UNKNOWN;
 	if (a->ask != ASK_CHECK && a->sid)
@@ -89,23 +89,23 @@ static void start_question(struct runner *r, struct question_line *l, struct att
 		attempt_update(r, a);
 }
 
-static void start_line(struct runner *r, struct question_line *l, unsigned most)
+static void start_queue(struct runner *r, struct question_queue *queue, unsigned most)
 {
-	uint32_t before = UINT32_MAX, i = l->first;
-	l->changed = false;
-	while (i != UINT32_MAX && l->running < most) {
+	uint32_t before = UINT32_MAX, i = queue->first;
+	queue->changed = false;
+	while (i != UINT32_MAX && queue->running < most) {
 		struct attempt *a = &r->attempt[i];
 		uint32_t next = a->next;
 		if (hook_must_wait(r, a) && !a->kill_pending) {
 			before = i;
 		} else {
 			if (before == UINT32_MAX)
-				l->first = next;
+				queue->first = next;
 			else
 				r->attempt[before].next = next;
 			if (next == UINT32_MAX)
-				l->last = before;
-			start_question(r, l, a);
+				queue->last = before;
+			start_question(r, queue, a);
 		}
 		i = next;
 	}
@@ -113,29 +113,29 @@ static void start_line(struct runner *r, struct question_line *l, unsigned most)
 
 bool questions_can_start(const struct runner *r)
 {
-	for (unsigned i = 0; i < LINES; i++)
-		if (r->line[i].changed && r->line[i].first != UINT32_MAX &&
-		    r->line[i].running < most_running[i])
+	for (unsigned i = 0; i < QUEUES; i++)
+		if (r->queue[i].changed && r->queue[i].first != UINT32_MAX &&
+		    r->queue[i].running < most_running[i])
 			return true;
 	return false;
 }
 
 void questions_start(struct runner *r)
 {
-	for (unsigned i = 0; i < LINES; i++)
-		while (r->line[i].changed && r->line[i].first != UINT32_MAX &&
-		       r->line[i].running < most_running[i])
-			start_line(r, &r->line[i], most_running[i]);
+	for (unsigned i = 0; i < QUEUES; i++)
+		while (r->queue[i].changed && r->queue[i].first != UINT32_MAX &&
+		       r->queue[i].running < most_running[i])
+			start_queue(r, &r->queue[i], most_running[i]);
 }
 
 void question_uncount(struct runner *r, struct attempt *a)
 {
-	struct question_line *l = line_of(r, a);
-	assert(a->state != ATTEMPT_QUEUED && l->running >= a->counted);
+	struct question_queue *queue = queue_of(r, a);
+	assert(a->state != ATTEMPT_QUEUED && queue->running >= a->counted);
 	if (!a->counted)
 		return;
-	l->running--;
-	l->changed = true;
+	queue->running--;
+	queue->changed = true;
 	if (a->ask != ASK_CHECK && a->sid)
 		set_hook_sid(r, a->sid, 0);
 }

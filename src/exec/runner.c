@@ -48,8 +48,8 @@ enum err runner_open(const struct runner_config *c, struct runner **ret, struct 
 	r->config.place.cgroup = r->cgroup = copy_text(c->place.cgroup, &failed);
 	r->config.place.lease = r->lease = copy_text(c->place.lease, &failed);
 	r->launcher = (struct launcher){ -1, -1 };
-	for (unsigned i = 0; i < LINES; i++)
-		r->line[i].first = UINT32_MAX;
+	for (unsigned i = 0; i < QUEUES; i++)
+		r->queue[i].first = UINT32_MAX;
 	r->epoll = epoll_create1(EPOLL_CLOEXEC);
 	r->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
 	r->ready = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

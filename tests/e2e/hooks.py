@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Hooks with real programs: they cancel by exit code, by JSON, by crash, by hang and by a missing program; what they print
-is bounded and shown; they delay nobody; a cancelled run waits for its next occurrence; changes of schedules that runs make.
+is bounded and shown; they delay no other schedule; a cancelled run waits for its next occurrence; changes of schedules that runs make.
 
 usage: hooks.py ROTA [PART...]"""
 import json
@@ -135,7 +135,7 @@ def once():
 
 
 def told():
-    """What a hook is told, in which order hooks are asked, and who they are."""
+    """What a hook is told, in which order hooks are asked, and that their requests are refused."""
     script = ("#!/bin/sh\ncat > told-$1.json; env > env-$1\nfor what in 'run other' \"show r$ROTA_RUN_ID\"; do\n"
               "$ROTA $what >> request-$1 2>&1; echo $? >> request-$1\ndone\n")
     with Hooks() as rig:

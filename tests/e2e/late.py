@@ -44,10 +44,10 @@ def catch_up():
         rig.cli("add", "@every 2s MISSED catch_up", "--id", "tick", "--", "sleep", "0.1")
         check(wait_until(60, lambda: len(rig.runs("tick")) > 1), "it runs")
         rig.down_for(100)
-        # Regular times come meanwhile; the line ends with the first run that was due in time.
+        # Regular times come due meanwhile, as catch-up runs too; the first timer run is the end of the catch-up.
         done = wait_until(60, lambda: (rs := rig.runs("tick")) and rs[0]["kind"] == "timer" and
                           rs[0]["state"] == "finished" and sum(r["kind"] == "catch_up" for r in rs) > 45 and rs)
-        check(done, "the line is worked off", rig.runs("tick")[:3])
+        check(done, "the missed times are run one by one", rig.runs("tick")[:3])
         counts = by_state(rig.runs("tick"))
         check(set(counts) <= {"done", "claimed"}, "every time runs; none is skipped or missed", counts)
 

@@ -123,7 +123,7 @@ class Server(http.server.ThreadingHTTPServer):
 
     def server_bind(self):
         if ":" in ADDRESS:
-            self.socket.setsockopt(socket.IPPROTO_IPV6, IPV6_FREEBIND, 1)  # for an address that is only a route
+            self.socket.setsockopt(socket.IPPROTO_IPV6, IPV6_FREEBIND, 1)  # for an address that no interface has, only a route
         socket.socket.bind(self.socket, self.server_address)  # the server does not look up its own name
         self.server_name, self.server_port = self.server_address[:2]
 

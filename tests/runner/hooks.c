@@ -171,8 +171,8 @@ TEST(hanging_hooks_delay_neither_checks_nor_runs)
 	rig_end(&g);
 }
 
-/* Runs of one schedule may overlap: their hooks are executed one after the other, so that they cannot fill
- * the line. */
+/* Runs of one schedule may overlap: their hooks are executed one after the other, so that they cannot take
+ * all places of the queue. */
 TEST(a_schedule_has_one_hook_at_a_time)
 {
 	struct rig g = { 0 };

@@ -91,7 +91,7 @@ static bool near_change(const struct check *c, const struct check_sched *sched, 
 	return sched->dropped;
 }
 
-/* True if the time came due while a catch-up run was open, so that it had to join the line. */
+/* True if the time came due while a catch-up run was open, so that it had to become a catch-up run. */
 static bool must_join_line(const struct check *c, const struct check_sched *sched, const struct version *v,
 			   int64_t t)
 {

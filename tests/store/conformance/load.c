@@ -159,7 +159,7 @@ ON_EACH(names_are_kept_and_loaded_before_schedules)
 	buf_free(&load);
 }
 
-/* Two nodes may name the same at the same time: the second one learns the number of the first. */
+/* Two nodes may add the same name at the same time: the second one gets the number of the first. */
 ON_EACH(a_name_has_one_number)
 {
 	CHECK_INT(ask(f, req_name(1, 7, "Europe/Berlin")).name, 7);

@@ -149,7 +149,8 @@ TEST(a_stopped_hook_does_not_proceed)
 	tear_down();
 }
 
-/* Long output: it is no answer; and of long words the end is shown, or the beginning of a reason. */
+/* Output that is too long is not read as an answer. Of a long standard error the end is shown, of a long
+ * reason the beginning. */
 TEST(long_output_is_bounded)
 {
 	size_t n = HOOK_ANSWER_BYTES + 100;

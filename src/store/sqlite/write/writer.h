@@ -19,8 +19,8 @@ struct writer {
 	unsigned log;        /* pages in the write-ahead log */
 	unsigned file;       /* pages in the log's file, which does not shrink when the log restarts */
 	unsigned restart_at; /* a log of more pages is restarted, even if requests must wait for it */
-	enum err error;      /* of the last failure … */
-	struct why why;      /* … and its reason */
+	enum err error;      /* the last failure */
+	struct why why;      /* its reason */
 	struct queue_entry *group[STORE_GROUP_MAX];
 };
 
