@@ -52,6 +52,9 @@
 #define ORG_PROPERTIES_MAX        256         /* properties in one drawer */
 #define ORG_DEPTH_MAX             64          /* nesting depth of drawers and blocks */
 #define ORG_SHIFTS_MAX            10000       /* the last steps of a repeater that are taken one by one */
+#define DEPENDS_NAME_MAX          512         /* bytes of a title in DEPENDS with others after it */
+#define WORKFLOWS_MAX             1024        /* workflows of one file; a check takes quadratic time */
+#define WORKFLOW_WORDS_MAX        256         /* words of one argument of a component */
 #define WORKFLOW_COMPONENTS_MAX   256         /* components of one workflow; a check takes cubic time */
 #define WORKFLOW_JOBS_MAX         64          /* components that run at the same time */
 #define WORKFLOW_OUTPUT_BYTES_MAX (64u << 20) /* output of one component */
@@ -190,8 +193,8 @@
 #define LAUNCH_ENV_MAX      4096        /* environment variables of one program */
 #define LAUNCH_FILES_MAX    4096        /* files that must exist after one run */
 #define SECRETS_MAX         1024        /* secrets of one run */
-#define MASK_FORMS_MAX      65536       /* forms in which the secrets of one run are masked */
-#define MASK_BYTES_MAX      (16u << 20) /* bytes of these forms */
+#define MASK_FORMS_MAX      131072      /* forms in which the secrets of one run are masked */
+#define MASK_BYTES_MAX      (32u << 20) /* bytes of these forms */
 #define FETCHES_MAX         64          /* secrets that the shim of one run reads */
 #define FETCH_WORDS_MAX     1024        /* words of all programs that print these secrets */
 #define FETCH_NAME_MAX      128         /* bytes of the name of a secret's variable */
@@ -213,8 +216,14 @@
 #define RUNNER_WATCH_MS     500   /* the pause between two checks on a shim that has no pidfd */
 #define RUNNER_LAUNCHER_MS  1000  /* the least time between two starts of a launcher */
 #define ATTEMPTS_MAX        65536 /* attempts that the runner knows at a time */
-#define RUNNER_CHECKS_MAX   16    /* checks that run at the same time; others wait */
-#define RUNNER_HOOKS_MAX    64    /* hooks that run at the same time; others wait, but no check and no run */
+#define RUN_NUMBERS_MAX     (UINT64_C(1) << 48) /* numbers of runs are below this */
+/* The last number that is believed: of the files of a run, which a run can create (the name of its shim must
+ * still fit); of a backup; of a database. Each leaves room for the next. */
+#define RUN_FILES_MAX     (UINT64_C(1) << 36)
+#define RUN_BACKUP_MAX    (RUN_NUMBERS_MAX / 4)
+#define RUN_DATABASE_MAX  (RUN_NUMBERS_MAX / 2)
+#define RUNNER_CHECKS_MAX 16 /* checks that run at the same time; others wait */
+#define RUNNER_HOOKS_MAX  64 /* hooks that run at the same time; others wait, but no check and no run */
 
 /* Reports of an attempt */
 #define OUTBOX_BYTES_MAX 131072 /* steps and notes written by one attempt; readers read the last 2 × this */
@@ -236,6 +245,7 @@
 #define HTTP_GUEST_CONNECTIONS 32 /* open connections of one run; all runs together get three quarters */
 #define HTTP_USER_RESERVED     8  /* connections that one user cannot take: they are left to others */
 #define HTTP_REQUEST_BYTES_MAX (17u << 20) /* the body of a request, except for apply: one document */
+#define HTTP_RUN_BYTES_MAX     (2u << 20)  /* the body of a run's request: a state with escapes */
 #define EVENT_FOLLOWERS_MAX    64          /* clients that follow events at the same time */
 #define HTTP_FDS_RESERVED      256         /* file descriptors left to the rest of the daemon */
 #define HTTP_FIRST_MS          10000       /* the time from the connection to the first request line */

@@ -46,7 +46,7 @@ enum err mask_secrets(struct arena *a, struct str text, struct str *ret)
 	}
 	if (good)
 		redact_end(&r, append, &out);
-	free(r.held);
+	redact_free(&r);
 	mask_forms_free(&forms);
 	const char *copy = !good || out.failed ? NULL : arena_dup(a, buf_str(&out));
 	if (copy)

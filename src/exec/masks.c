@@ -103,9 +103,7 @@ enum err masks_open(const char *runs, uint64_t run, unsigned attempt, struct mas
 
 void masks_close(struct masks *m)
 {
-	if (m->redact.held)
-		explicit_bzero(m->redact.held, m->redact.longest + REDACT_PIECE);
-	free(m->redact.held);
+	redact_free(&m->redact);
 	mask_forms_free(&m->forms);
 	*m = (struct masks){ 0 };
 }
@@ -120,6 +118,8 @@ static void append(void *ctx, const char *p, size_t n)
 enum err masks_apply(struct masks *m, struct arena *a, struct str *text)
 {
 	_cleanup_(buf_free) struct buf out = { 0 };
+	if (text->n < SECRET_BYTES_MIN) /* neither a secret nor a key is so short */
+		return OK;
 	redact_reset(&m->redact);
 	for (size_t at = 0; at < text->n; at += REDACT_PIECE) {
 		size_t n = text->n - at < REDACT_PIECE ? text->n - at : REDACT_PIECE;

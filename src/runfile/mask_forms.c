@@ -155,28 +155,40 @@ static bool add_url_forms(struct mask_forms *m, unsigned since, struct str v, ch
 	return good;
 }
 
-/* --- base64 --- */
+/* --- base64, base32 and hexadecimal digits --- */
 
-/* The characters that are determined by the value alone if `offset` bytes stand before it. */
-static size_t write_base64_form(struct str v, unsigned offset, bool url, char *to)
+static const struct encoding {
+	const char *digits;
+	unsigned bits;    /* of one digit */
+	unsigned offsets; /* bytes after which the pattern of digits repeats */
+} encodings[] = {
+	{ "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", 6, 3 },
+	{ "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", 6, 3 },
+	{ "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 5, 5 },
+	{ "abcdefghijklmnopqrstuvwxyz234567", 5, 5 },
+	{ "0123456789abcdef", 4, 1 },
+	{ "0123456789ABCDEF", 4, 1 },
+};
+
+/* The digits that are determined by the value alone if `offset` bytes stand before it. */
+static size_t write_digits(struct str v, const struct encoding *e, size_t offset, char *to)
 {
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-	size_t first = (8 * offset + 5) / 6, end = 8 * (offset + v.n) / 6;
+	size_t first = (8 * offset + e->bits - 1) / e->bits, end = 8 * (offset + v.n) / e->bits;
 	for (size_t i = first; i < end; i++) {
-		unsigned bits = 0;
-		for (size_t k = 0; k < 6; k++) {
-			size_t bit = 6 * i + k - 8 * (size_t)offset;
-			bits = bits << 1 | ((unsigned char)v.p[bit / 8] >> (7 - bit % 8) & 1);
+		unsigned value = 0;
+		for (size_t k = 0; k < e->bits; k++) {
+			size_t bit = e->bits * i + k - 8 * offset;
+			value = value << 1 | ((unsigned char)v.p[bit / 8] >> (7 - bit % 8) & 1);
 		}
-		to[i - first] = bits < 62 ? digits[bits] : bits == 62 ? (url ? '-' : '+') : url ? '_' : '/';
+		to[i - first] = e->digits[value];
 	}
 	return end > first ? end - first : 0;
 }
 
-/* Programs break lines at these lengths. */
+/* Programs break lines at these lengths: base64 and base32, PEM, xxd. */
 static bool add_broken(struct mask_forms *m, unsigned since, const char *p, size_t n)
 {
-	static const size_t widths[] = { 76, 64 };
+	static const size_t widths[] = { 76, 64, 60 };
 	bool good = true;
 	for (unsigned w = 0; w < ARRAY_LEN(widths); w++)
 		for (size_t at = 0; n > widths[w] && at < n && good; at += widths[w]) {
@@ -186,13 +198,14 @@ static bool add_broken(struct mask_forms *m, unsigned since, const char *p, size
 	return good;
 }
 
-static bool add_base64_forms(struct mask_forms *m, unsigned since, struct str v, char *room)
+static bool add_encoded_forms(struct mask_forms *m, unsigned since, struct str v, char *room)
 {
 	bool good = true;
-	for (unsigned i = 0; i < 6 && good; i++) {
-		size_t n = write_base64_form(v, i / 2, i % 2, room);
-		good = add_new(m, since, room, n) && (i / 2 || add_broken(m, since, room, n));
-	}
+	for (unsigned i = 0; i < ARRAY_LEN(encodings); i++)
+		for (unsigned offset = 0; offset < encodings[i].offsets && good; offset++) {
+			size_t n = write_digits(v, &encodings[i], offset, room);
+			good = add_new(m, since, room, n) && (offset || add_broken(m, since, room, n));
+		}
 	return good;
 }
 
@@ -203,7 +216,7 @@ static bool add_text(struct mask_forms *m, struct str v, char *room)
 	unsigned since = m->n;
 	return v.n < SECRET_BYTES_MIN ||
 	       (mask_forms_add_one(m, v.p, v.n) && add_json_forms(m, since, v, room) &&
-		add_url_forms(m, since, v, room) && add_base64_forms(m, since, v, room));
+		add_url_forms(m, since, v, room) && add_encoded_forms(m, since, v, room));
 }
 
 static bool is_white(char c)

@@ -4,7 +4,7 @@
  *
  * The value without white space at its ends, each of its lines of SECRET_LINE_MIN bytes or more, and its
  * lines joined in several ways; each of these as it is, as JSON writes it (with \/, \u00e4 and the like, and
- * JSON within JSON), in URL encoding, and in base64 at any offset. */
+ * JSON within JSON), in URL encoding, in base64 and base32 at any offset, and in hexadecimal digits. */
 #include "base/str.h"
 
 struct mask_forms {

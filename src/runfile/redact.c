@@ -7,13 +7,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The index in `known` of the bit for the first SECRET_BYTES_MIN bytes of a secret. */
-static unsigned bit_of(const char *p)
+/* The list of secrets that begin like p, which has at least SECRET_BYTES_MIN bytes. */
+static unsigned hash_of(const struct redact *r, const char *p)
 {
 	uint32_t v;
 	static_assert(SECRET_BYTES_MIN >= sizeof v, "every secret has so many bytes");
 	memcpy(&v, p, sizeof v);
-	return v * 2654435761u >> 16;
+	return v * 2654435761u >> (32 - r->hash_bits);
+}
+
+static void add_to_list(uint32_t *list, uint32_t *next, unsigned secret)
+{
+	next[secret] = *list;
+	*list = secret + 1;
+}
+
+/* Without the lists, a text that repeats the beginning of one secret would be compared with all of them at
+ * every byte. */
+static bool make_lists(struct redact *r)
+{
+	enum { BITS_MIN = 4, BYTES = 256 };
+	r->hash_bits = BITS_MIN;
+	while (r->hash_bits < 20 && 1u << r->hash_bits < 2 * r->secrets)
+		r->hash_bits++;
+	size_t lists = (size_t)1 << r->hash_bits;
+	r->by_start = calloc(lists + BYTES + 2 * (size_t)r->secrets, sizeof *r->by_start);
+	if (!r->by_start)
+		return false;
+	r->by_byte = r->by_start + lists;
+	r->next_by_start = r->by_byte + BYTES;
+	r->next_by_byte = r->next_by_start + r->secrets;
+	return true;
 }
 
 int redact_init(struct redact *r, const struct str *secret, unsigned secrets)
@@ -23,15 +47,30 @@ int redact_init(struct redact *r, const struct str *secret, unsigned secrets)
 		r->first[(unsigned char)key_shapes[i].prefix[0]] = true;
 		r->longest = key_shapes[i].min > r->longest ? key_shapes[i].min : r->longest;
 	}
+	if (!make_lists(r))
+		return ENOMEM;
 	for (unsigned i = 0; i < secrets; i++) {
 		if (secret[i].n < SECRET_BYTES_MIN)
 			continue;
-		r->known[bit_of(secret[i].p) / 8] |= (unsigned char)(1u << bit_of(secret[i].p) % 8);
-		r->first[(unsigned char)secret[i].p[0]] = true;
+		unsigned char byte = (unsigned char)secret[i].p[0];
+		add_to_list(&r->by_start[hash_of(r, secret[i].p)], r->next_by_start, i);
+		add_to_list(&r->by_byte[byte], r->next_by_byte, i);
+		r->first[byte] = true;
 		r->longest = secret[i].n > r->longest ? secret[i].n : r->longest;
 	}
 	r->held = malloc(r->longest + REDACT_PIECE);
+	if (!r->held)
+		redact_free(r);
 	return r->held ? 0 : ENOMEM;
+}
+
+void redact_free(struct redact *r)
+{
+	if (r->held)
+		explicit_bzero(r->held, r->longest + REDACT_PIECE);
+	free(r->held);
+	free(r->by_start);
+	*r = (struct redact){ 0 };
 }
 
 /* The length of the longest secret of the list that begins at `p`; 0: none. `open`: with more bytes, a longer
@@ -39,12 +78,11 @@ int redact_init(struct redact *r, const struct str *secret, unsigned secrets)
 static size_t secret_at(const struct redact *r, const char *p, size_t n, bool *open)
 {
 	size_t best = 0;
-	if (n >= SECRET_BYTES_MIN && !(r->known[bit_of(p) / 8] >> bit_of(p) % 8 & 1))
-		return 0;
-	for (unsigned i = 0; i < r->secrets; i++) {
-		const struct str *s = &r->secret[i];
-		if (s->n < SECRET_BYTES_MIN || s->p[0] != p[0])
-			continue;
+	bool whole = n >= SECRET_BYTES_MIN;
+	const uint32_t *next = whole ? r->next_by_start : r->next_by_byte;
+	uint32_t i = whole ? r->by_start[hash_of(r, p)] : r->by_byte[(unsigned char)p[0]];
+	for (; i; i = next[i - 1]) {
+		const struct str *s = &r->secret[i - 1];
 		if (s->n <= n && memcmp(s->p, p, s->n) == 0)
 			best = s->n > best ? s->n : best;
 		else if (s->n > n && memcmp(s->p, p, n) == 0)

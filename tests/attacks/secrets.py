@@ -54,9 +54,12 @@ def forms(value):
         yield urllib.parse.quote(text, safe="")
         yield urllib.parse.quote_plus(text)
         yield urllib.parse.quote(text, safe="").lower() if text.islower() else urllib.parse.quote(text, safe="!'()*")
-        for before in ("", "x", "xy"):
+        yield text.encode().hex()
+        yield text.encode().hex().upper()
+        for before in ("", "x", "xy", "xyz", "wxyz"):
             yield base64.b64encode((before + text).encode()).decode()
             yield base64.urlsafe_b64encode((before + text).encode()).decode()
+            yield base64.b32encode((before + text).encode()).decode()
 
 
 def needles():
@@ -71,9 +74,13 @@ def needles():
         found.add(urllib.parse.quote_plus(text).encode())
         found.add("".join(line.strip() for line in text.split("\n")).encode())
         found.add(" ".join(line.strip() for line in text.split("\n")).encode())
-        for before in ("", "x", "xy"):
+        found.add(text.encode().hex().encode())
+        found.add(text.encode().hex().upper().encode())
+        for before in ("", "x", "xy", "xyz", "wxyz"):
             coded = base64.b64encode((before + text).encode())
-            found.add(coded[4:4 + (len(text.encode()) - 3) // 3 * 4 - 4])
+            found.add(coded[8:8 + (len(text.encode()) - 6) // 3 * 4 - 4])
+            coded = base64.b32encode((before + text).encode())
+            found.add(coded[8:8 + (len(text.encode()) - 5) // 5 * 8 - 8])
     return {n for n in found if len(n) >= 8}
 
 
@@ -145,6 +152,7 @@ sed "s/RUN/$ROTA_RUN_ID/" {path_of('requests')} > {path_of('requests.run')}
 python3 {path_of('send.py')} {path_of('requests.run')} > {path_of('sent')} 2>&1
 python3 -c 'import json; [print(t) for t in json.load(open("{path_of('prints.json')}"))]'
 printf %s "$UMLAUT" | base64
+printf %s "$UMLAUT" | od -An -v -tx1 | tr -d " \\n"
 python3 - <<'END'
 import json, os
 with open(os.environ["ROTA_OUTBOX"], "a") as f:

@@ -170,7 +170,7 @@ static void expect_masked(int line, const struct str *secrets, unsigned n, const
 		}
 		redact_end(&r, append_output, &out);
 		CHECK_STR_AT(line, out.p, want);
-		free(r.held);
+		redact_free(&r);
 	}
 }
 
@@ -228,7 +228,7 @@ TEST(redaction_leaves_no_secret_in_random_text)
 			i += k;
 		}
 		redact_end(&r, append_output, &out);
-		free(r.held);
+		redact_free(&r);
 		for (unsigned i = 0; i < ARRAY_LEN(secrets); i++)
 			CHECK(!memmem(out.p, out.n, secrets[i].p, secrets[i].n));
 	}

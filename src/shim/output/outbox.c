@@ -40,7 +40,7 @@ static void mask_text(const struct launch_request *rq, const char *p, size_t n, 
 		redact(&r, p, k, append, ret);
 	}
 	redact_end(&r, append, ret);
-	free(r.held);
+	redact_free(&r);
 }
 
 /* Masks the file in place, which is safe because no process of the run is alive that could write. False: it

@@ -37,7 +37,7 @@ int output_set_secrets(struct output *o, const struct launch_request *rq)
 {
 	int e = 0;
 	for (unsigned i = 0; i < STREAMS && !e; i++) {
-		free(o->redact[i].held);
+		redact_free(&o->redact[i]);
 		e = redact_init(&o->redact[i], rq->masks.item, rq->masks.n);
 	}
 	return e;

@@ -23,7 +23,7 @@ static void expect(int line, const char *secret, const char *text, const char *w
 	redact_end(&r, append, &out);
 	CHECK_STR_AT(line, buf_str(&out).p, want);
 	buf_free(&out);
-	free(r.held);
+	redact_free(&r);
 	mask_forms_free(&m);
 }
 
@@ -48,6 +48,15 @@ TEST(forms_are_masked)
 		{ __LINE__, "secret",
 		  "c2VjcmV0 eHNlY3JldA== eHlzZWNyZXQ=", "[redacted] eH[redacted]A== eHl[redacted]Q=" },
 		{ __LINE__, "\xfb\xff\xfe\xfb\xff\xfe", "+//++//+ -__--__-", "[redacted] [redacted]" },
+		{ __LINE__, "hunter22", "68756e7465723232 68756E7465723232 0x68756e7465723232a",
+		  "[redacted] [redacted] 0x[redacted]a" },
+		/* base32 of "hunter22", "xhunter22", "xyhunter22", "xyzhunter22" and "wxyzhunter22" */
+		{ __LINE__, "hunter22",
+		  "NB2W45DFOIZDE=== nb2w45dfoizde===", "[redacted]E=== [redacted]e===" },
+		{ __LINE__, "hunter22", "PBUHK3TUMVZDEMQ= PB4WQ5LOORSXEMRS",
+		  "PB[redacted]Q= PB4W[redacted]" },
+		{ __LINE__, "hunter22", "PB4XU2DVNZ2GK4RSGI====== O54HS6TIOVXHIZLSGIZA====",
+		  "PB4XU[redacted]I====== O54HS6T[redacted]A====" },
 		{ __LINE__, "abc", "abc", "abc" }, /* too short to be masked */
 	};
 	for (unsigned i = 0; i < ARRAY_LEN(rows); i++)
