@@ -28,11 +28,17 @@ REFUSED = [
     ["sort", "f", T], ["vim", "f", T], ["yt-dlp", T], ["wget", T], ["su", "www", T],
     # other names, and other options
     ["bash-static", "-c", T], ["python3-dbg", "-c", T], ["python3.12t", "-c", T], ["python3", "-m", "timeit", T], ["pee", T], ["capsh", "--", "-c", T],
-    ["env", f"BASH_ENV={T}", "bash", "run.sh"], ["env", f"GIT_SSH_COMMAND=ssh -i {T}", "git", "fetch"],
+    # programs in containers, scripts of packages, rules of make
+    ["docker", "exec", "box", "sh", "-c", T], ["docker", "exec", "box", T], ["docker", "run", "--rm", "image", T], ["podman", "run", f"--entrypoint={T}", "image"],
+    ["docker", "compose", "exec", "web", T], ["kubectl", "exec", "pod", "--", T], ["kubectl", "exec", "pod", "--", "bash", "-lc", T],
+    ["sudo", "podman", "exec", "box", T], ["npm", "run", T], ["npm", "run", "build", "--", T], ["npm", "exec", "--", T], ["npm", "exec", "-c", T],
+    ["npx", T], ["npx", "-y", "tool", T], ["pnpm", "run", "x", T], ["yarn", "x", T], ["make", T], ["make", "-C", "d", "x", f"A={T}"],
+    ["just", "deploy", T], ["uvx", T], ["env", f"BASH_ENV={T}", "bash", "run.sh"], ["env", f"GIT_SSH_COMMAND=ssh -i {T}", "git", "fetch"],
 ]
 # Commands in which the value stays data.
 ALLOWED = [["nice", "-n", "5", "prog", T], ["timeout", "5", "prog", T], ["tar", "-cf", "x.tar", "--", T], ["git", "commit", "-am", T],
-           ["printf", "%s", T], ["env", f"X={T}", "true"], ["git", "commit", "-m", T], ["./run.sh", T], ["sh", "run.sh", T]]
+           ["printf", "%s", T], ["env", f"X={T}", "true"], ["git", "commit", "-m", T], ["./run.sh", T], ["sh", "run.sh", T],
+           ["docker", "ps", "--format", "{{.Names}}"]]
 
 
 def document(command, **more):
@@ -62,7 +68,7 @@ def check_commands():
 
 
 def check_input():
-    for command in (["sh"], ["bash", "-s"], ["python3", "-"], ["python3", "-i", "x.py"], ["crontab", "-"], ["xargs", "sh", "-c", "{}"], "cat | sh"):
+    for command in (["sh"], ["bash", "-s"], ["python3", "-"], ["python3", "-i", "x.py"], ["crontab", "-"], ["xargs", "sh", "-c", "{}"], "cat | sh", ["docker", "run", "-i", "image"], ["kubectl", "exec", "-i", "pod", "--", "psql"]):
         refused(f"{command}: a template in the program on stdin is refused", document(command, stdin=T))
     r = add(document(["cat"], stdin=T))
     check(r.returncode == 0, "a template in other input is accepted", r)

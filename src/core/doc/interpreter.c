@@ -65,14 +65,19 @@ static const struct interpreter table[] = {
 	  0 },
 	{ "tcpdump", "z", "postrotate-command", "irwcCGs", READS_ANYWHERE, 0 },
 	{ "ansible ansible-playbook", "ae", "args extra-vars", "imlu", READS_ANYWHERE, 0 },
-	{ "npm npx pnpm", "c", "call", "", 0, 0 },
+	/* They append words to a command line of a script, or words name the script or the package. */
+	{ "npm npx pnpm pnpx yarn yarnpkg bunx uvx pipx rake gradle gradlew", "", "", "", READS_ALL, 0 },
+	/* Words name a program in a container, or are arguments of a program that only the image names. */
+	{ "docker docker-compose podman podman-compose nerdctl buildah crictl ctr kubectl oc lxc lxc-attach "
+	  "lxc-execute incus distrobox machinectl",
+	  "", "", "", READS_ALL | READS_INPUT, 0 },
 	{ "mutt neomutt", "e", "", "", 0, 0 },
 	{ "xterm uxterm rxvt urxvt konsole gnome-terminal kitty alacritty st foot", "e", "command exec", "",
 	  0, 0 },
 	/* programs that start the program that their arguments name */
 	{ "busybox toybox nohup setsid unshare strace ltrace valgrind prlimit setpriv unbuffer rlwrap "
 	  "dbus-run-session xvfb-run fakeroot proot firejail bwrap tini dumb-init catatonit pkexec run0 "
-	  "ssh-agent eatmydata torsocks proxychains proxychains4 chronic ifne caffeinate bunx uvx linux32 "
+	  "ssh-agent eatmydata torsocks proxychains proxychains4 chronic ifne caffeinate linux32 "
 	  "linux64 systemd-run systemd-inhibit systemd-cat ld.so ld-linux.so ld-linux-x86-64.so "
 	  "ld-linux-aarch64.so ld-musl-x86_64.so ld-musl-aarch64.so",
 	  "", "", "pEuHMtGSeolf", STARTS_PROGRAM, 0 },
@@ -181,6 +186,11 @@ static const struct interpreter *find_interpreter(struct str word)
 	return NULL;
 }
 
+static bool is_option(struct str word)
+{
+	return word.n && (word.p[0] == '-' || word.p[0] == '+');
+}
+
 static bool has_letter(struct str word, const char *letters)
 {
 	for (size_t i = 1; i < word.n; i++)
@@ -192,7 +202,7 @@ static bool has_letter(struct str word, const char *letters)
 /* Whether the word is an option that is followed by program text. Long options may be shortened. */
 static bool announces_text(const struct interpreter *in, struct str word)
 {
-	if (word.n < 2 || (word.p[0] != '-' && word.p[0] != '+'))
+	if (word.n < 2 || !is_option(word))
 		return false;
 	bool two_dashes = word.p[1] == '-';
 	struct str name = str_from(word, two_dashes ? 2 : 1);
@@ -205,19 +215,23 @@ static bool announces_text(const struct interpreter *in, struct str word)
 	return !two_dashes && has_letter(word, in->text);
 }
 
-/* Whether the next word is the value of this option. */
-static bool has_value(const struct interpreter *in, struct str word)
+/* Whether the next word may be the value of this option. *certain: it is. */
+static bool has_value(const struct interpreter *in, struct str word, bool *certain)
 {
 	struct str letters = str_of(in->valued), longs = letters;
-	if (!word.n || (word.p[0] != '-' && word.p[0] != '+') || word.n < 2)
+	*certain = false;
+	if (!is_option(word) || word.n < 2)
 		return false;
 	letters = str_token(&longs);
-	if (word.p[1] != '-')
-		return memchr(letters.p, word.p[word.n - 1], letters.n) != NULL;
-	/* A wrapper's long option may have a value or not: in doubt the program comes later. */
-	bool wrapper = in->reading & STARTS_PROGRAM;
-	return word.n > 2 && !memchr(word.p, '=', word.n) &&
-	       (wrapper || (longs.n && is_one_of(str_from(word, 2), longs.p)));
+	if (word.p[1] != '-') {
+		*certain = memchr(letters.p, word.p[word.n - 1], letters.n) != NULL;
+		return *certain;
+	}
+	if (word.n == 2 || memchr(word.p, '=', word.n))
+		return false;
+	*certain = longs.n && is_one_of(str_from(word, 2), longs.p);
+	return *certain ||
+	       in->reading & STARTS_PROGRAM; /* a wrapper may have other long options with values */
 }
 
 /* Whether a template could turn the word into an option of its own: in --message={{x}} and in -m{{x}} it is
@@ -246,19 +260,27 @@ static bool sets_code(struct str word)
 
 /* --- arguments --- */
 
-/* The program that a wrapper starts, if a template can choose it; n: it cannot. */
+/* The program that a wrapper starts, if a template can choose it; n: it cannot. Where a word may be the value
+ * of an option or not, both are considered: the program is the word after `least` words, or after `most`
+ * words. */
 static unsigned find_program(const struct interpreter *in, const struct str *word, unsigned n)
 {
-	unsigned before = in->before;
-	bool value = false;
+	unsigned least = in->before, most = in->before;
+	bool value = false, certain = false; /* the word may be the value of the option before it; it is */
 	for (unsigned i = 0; i < n; i++) {
-		bool option = word[i].n && (word[i].p[0] == '-' || word[i].p[0] == '+');
 		bool assignment = memchr(word[i].p, '=', word[i].n) != NULL;
 		if (sets_code(word[i]))
 			return i;
-		if (!value && !option && !assignment && !before--)
-			return has_template(word[i]) ? i : n;
-		value = !value && has_value(in, word[i]);
+		if (!certain && !is_option(word[i]) && !assignment) {
+			if (!least && has_template(word[i]))
+				return i;
+			if (!value && !most--)
+				return n; /* the other words are its arguments */
+			if (least)
+				least--;
+		}
+		value = !certain && has_value(in, word[i], &certain);
+		certain &= value;
 	}
 	return n;
 }
@@ -278,11 +300,11 @@ static unsigned find_text(const struct interpreter *in, const struct str *word, 
 		if (announces_text(in, word[i]) || (first && may_be_option(word[i])) ||
 		    (anywhere && !ended && !value && may_be_other_option(in, word[i])))
 			return i;
-		bool option = word[i].n && (word[i].p[0] == '-' || word[i].p[0] == '+');
+		bool option = is_option(word[i]), certain;
 		if (!option && !value && *file == n)
 			*file = i;
 		ended |= str_eq(word[i], STR("--"));
-		value = !value && option && has_value(in, word[i]);
+		value = !value && option && has_value(in, word[i], &certain);
 	}
 	return program;
 }
