@@ -174,10 +174,16 @@ enum err rights_check_headers(struct api *a, const struct http_request *r, const
 	return e;
 }
 
-/* A person on the socket is an admin, who has every role. */
+/* A person on the socket is an admin, who has every role. The size of the body was limited at the headers,
+ * unless the run could not be recognized there. */
 enum err rights_check_operation(struct api_call *call, struct api *a)
 {
-	return call->caller_run ? run_checks[call->args.op->within].operation(call, a) : OK;
+	if (!call->caller_run)
+		return OK;
+	if (call->request->body.n > HTTP_RUN_BYTES_MAX)
+		return why_set(call->why, E_LIMIT, WHY_NOWHERE,
+			       "the request of a run may have at most %u bytes", HTTP_RUN_BYTES_MAX);
+	return run_checks[call->args.op->within].operation(call, a);
 }
 
 enum err rights_check_arguments(struct api_call *call, struct api *a)

@@ -136,7 +136,10 @@ enum err routes_admit(void *ctx, const struct http_request *r, size_t *body_most
 			       "this daemon belongs to user %u; only that user and root may use it",
 			       (unsigned)geteuid());
 	const struct op *op = find_row(r, &allowed);
-	*body_most = op == &ops[OP_APPLY] ? HTTP_BODY_BYTES_MAX : HTTP_REQUEST_BYTES_MAX;
+	bool run = (r->owner.guest && r->peer.pid) || r->header[HTTP_AUTHORIZATION].p;
+	*body_most = run                    ? HTTP_RUN_BYTES_MAX
+		     : op == &ops[OP_APPLY] ? HTTP_BODY_BYTES_MAX
+					    : HTTP_REQUEST_BYTES_MAX;
 	return rights_check_headers(ctx, r, op, why);
 }
 

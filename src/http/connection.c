@@ -2,8 +2,10 @@
  * writes and closes them. */
 #include "http/internal.h"
 #include "sys/clock.h"
+#include "wire/problem_document.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -152,18 +154,38 @@ static bool has_room(const struct http *h, const struct http_owner *o)
 			   (!o->guest || h->guests < h->connections_max - h->connections_max / 4));
 }
 
+/* Answers without MHD. If the answer cannot be sent, the client finds the connection closed. */
+static void send_refusal(int fd, const char *status, const char *problem)
+{
+	char text[512];
+	int n = snprintf(text, sizeof text,
+			 "HTTP/1.1 %s\r\nContent-Type: " PROBLEM_DOCUMENT_TYPE
+			 "\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n%s",
+			 status, strlen(problem), problem);
+	assert(n > 0 && n < (int)sizeof text);
+	ssize_t sent = send(fd, text, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL);
+	(void)sent;
+}
+
 /* The client may not have sent its request yet; the answer waits in its socket. */
 static void refuse_connection(int fd)
 {
-	static const char text[] =
-		"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/problem+json\r\n"
-		"Connection: close\r\nContent-Length: 121\r\n\r\n"
-		"{\"title\":\"busy\",\"status\":503,\"detail\":\"too many connections of one run or user are "
-		"open; try again later\",\"code\":\"busy\"}\n";
-	/* If it cannot be sent, the client finds the connection closed. */
-	ssize_t sent = send(fd, text, sizeof text - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
-	(void)sent;
+	send_refusal(
+		fd, "503 Service Unavailable",
+		"{\"title\":\"busy\",\"status\":503,\"detail\":\"too many connections of one run or user "
+		"are open; try again later\",\"code\":\"busy\"}\n");
 	close(fd);
+}
+
+void conn_refuse_query(struct conn *c)
+{
+	char problem[256];
+	snprintf(problem, sizeof problem,
+		 "{\"title\":\"limit reached\",\"status\":422,\"detail\":\"the query has more than %d "
+		 "values\",\"code\":\"limit\"}\n",
+		 HTTP_QUERY_MAX);
+	send_refusal(c->fd, "422 Unprocessable Content", problem);
+	conn_cut(c);
 }
 
 /* --- opening and closing --- */

@@ -100,10 +100,11 @@ struct http {
 	struct conn *adding;               /* the connection for which MHD_add_connection is running */
 	struct server_request *unanswered; /* handed to the handler */
 	unsigned conns;
-	struct map owned;   /* open connections by http_owner.key */
-	unsigned guests;    /* open connections of guests */
-	size_t bodies_held; /* bytes of all bodies in memory */
-	int64_t accept_at;  /* accept no connection before this time */
+	struct map owned;         /* open connections by http_owner.key */
+	unsigned guests;          /* open connections of guests */
+	size_t bodies_held;       /* bytes of all bodies in memory … */
+	size_t guest_bodies_held; /* … and of those of guests */
+	int64_t accept_at;        /* accept no connection before this time */
 	bool listener_polled;
 	bool full;
 	bool resumed; /* a connection was resumed since MHD last ran */
@@ -133,6 +134,9 @@ void conn_suspend(struct conn *c);
 void conn_resume(struct conn *c);
 /* To be called when the client has closed both directions. */
 void conn_hang_up(struct conn *c);
+/* Answers that the query has too many values, and shuts the socket down. To be called before MHD parses it.
+ */
+void conn_refuse_query(struct conn *c);
 void conn_accept(struct http *h);
 /* Handles the deadlines that have passed and returns the next one, INT64_MAX if there is none. */
 int64_t conn_deadlines(struct http *h, int64_t now);

@@ -27,6 +27,16 @@ static const char *const header_names[HTTP_HEADERS] = {
 	[HTTP_ORIGIN] = "Origin",
 };
 
+/* MHD keeps every value of the query in the connection's memory. If that is used up, it neither answers nor
+ * closes the connection, so such a request is refused before. */
+static bool has_long_query(const char *target)
+{
+	unsigned n = 0;
+	for (const char *p = strchr(target, '?'); p && n <= HTTP_QUERY_MAX; p = strchr(p + 1, '&'))
+		n++;
+	return n > HTTP_QUERY_MAX;
+}
+
 /* MHD has read the request line. */
 void *request_begin(void *cls, const char *target, struct MHD_Connection *mhd)
 {
@@ -36,6 +46,11 @@ void *request_begin(void *cls, const char *target, struct MHD_Connection *mhd)
 	conn_enter(c, PH_READ);
 	if (c->request) /* MHD answered the previous request by itself, without a callback */
 		request_detach(c->request);
+	if (has_long_query(target)) {
+		free(r);
+		conn_refuse_query(c);
+		return NULL;
+	}
 	if (r && !(r->target = arena_dup(&r->pub.arena, str_of(target)))) {
 		free(r);
 		r = NULL;
@@ -210,23 +225,38 @@ static void check_head(struct server_request *r, struct MHD_Connection *mhd, con
 		refuse_body(r);
 }
 
-static void append_body(struct server_request *r, struct str data)
+/* Changes how many bytes of the body are counted as held in memory. */
+static void count_body(struct server_request *r, size_t counted)
 {
 	struct http *h = r->http;
+	h->bodies_held += counted - r->body_counted;
+	if (r->pub.owner.guest)
+		h->guest_bodies_held += counted - r->body_counted;
+	r->body_counted = counted;
+}
+
+/* Guests may have half of the room, so that they do not keep the others from sending bodies. */
+static bool has_room_for_body(const struct server_request *r, size_t more)
+{
+	const struct http *h = r->http;
+	return h->bodies_held + more <= h->limits.bodies_bytes &&
+	       (!r->pub.owner.guest || h->guest_bodies_held + more <= h->limits.bodies_bytes / 2);
+}
+
+static void append_body(struct server_request *r, struct str data)
+{
 	if (r->body_error) /* the rest of the body is discarded, because MHD takes no answer before the end of
 			      the body */
 		return;
 	if (r->body.n + data.n > r->body_most)
 		r->body_error = E_LIMIT;
-	else if (h->bodies_held + data.n > h->limits.bodies_bytes)
+	else if (!has_room_for_body(r, data.n))
 		r->body_error = E_BUSY;
 	else
 		buf_add(&r->body, data);
 	if (r->body.failed)
 		r->body_error = E_NOMEM;
-	size_t counted = r->body_error ? 0 : r->body.n;
-	h->bodies_held += counted - r->body_counted;
-	r->body_counted = counted;
+	count_body(r, r->body_error ? 0 : r->body.n);
 	if (r->body_error)
 		buf_free(&r->body);
 }
@@ -329,7 +359,7 @@ void request_detach(struct server_request *r)
 
 void request_free(struct server_request *r)
 {
-	r->http->bodies_held -= r->body_counted;
+	count_body(r, 0);
 	buf_free(&r->body);
 	arena_free(&r->pub.arena);
 	free(r);

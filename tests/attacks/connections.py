@@ -12,7 +12,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from checks import check  # noqa: E402
-from rig import Rig, run_parts, wait_until  # noqa: E402
+from rig import Refused, Rig, run_parts, wait_until  # noqa: E402
 
 ROTA = os.path.abspath(sys.argv[1])
 GROWTH = 24 << 20  # bytes; with a copy for each follower it was 34 MiB
@@ -180,7 +180,8 @@ def rights():
         return [f"{case} {1 if answer == 'waits' else 20}" for case, answer in wanted.items()]
     cases = {f"POST /apply none {16 << 20}": (refused, "waits"), f"POST /apply own {16 << 20}": (refused, None),
              "POST /apply none chunked": (refused, "waits"), f"POST /schedules/a/pause none {16 << 20}": (refused, "waits"),
-             f"POST /apply r1.1.00 {16 << 20}": (refused, refused), f"PATCH /state none {16 << 20}": ("waits", "waits")}
+             f"POST /apply r1.1.00 {16 << 20}": (refused, refused), f"PATCH /state none {16 << 20}": ("413 closed", "waits"),
+             f"PATCH /state none {1 << 20}": ("waits", "waits"), f"PATCH /state own {16 << 20}": ("413 closed", None)}
     run = {case: wanted for case, (wanted, _) in cases.items()}
     person = {case: wanted for case, (_, wanted) in cases.items() if wanted}
 
@@ -202,4 +203,46 @@ def rights():
         judge("a person", person, result)
 
 
-sys.exit(run_parts([runs_do_not_lock_people_out, followers, bodies, rights], sys.argv[2:], 3))
+# Within a run: sends as much of large bodies as the daemon takes, and does not finish them.
+HOLD = """
+import os, socket, sys, time
+path, result, end, length, most = sys.argv[1:6]
+all = []
+for _ in range(int(most)):
+    s = socket.socket(socket.AF_UNIX)
+    s.settimeout(2)
+    try:
+        s.connect(path)
+        s.sendall(f"PATCH /api/v1/state HTTP/1.1|Host: x|Content-Length: {length}||".replace("|", "\\r\\n").encode())
+        s.sendall(b"x" * (int(length) - 1))
+    except OSError:
+        pass
+    all.append(s)
+open(result, "w").close()
+while not os.path.exists(end):
+    time.sleep(0.1)
+"""
+
+
+def bodies_of_runs():
+    """Bodies of runs that do not end take the room of each other, not that of people."""
+    with Rig(ROTA) as rig:
+        rig.start()
+        script, end = os.path.join(rig.dir, "hold.py"), os.path.join(rig.dir, "end")
+        with open(script, "w", encoding="utf-8") as f:
+            f.write(HOLD)
+        for i, length in enumerate((16 << 20, 2 << 20, 2 << 20, 2 << 20)):
+            rig.add({"id": f"a{i}", "expression": "0 0 1 1 *", "action": {"type": "command", "command": [
+                sys.executable, script, rig.socket, os.path.join(rig.dir, f"sent{i}"), end, str(length), "24"]}})
+            rig.ask("POST", f"/schedules/a{i}/run", {})
+        check(wait_until(60, lambda: all(os.path.exists(os.path.join(rig.dir, f"sent{i}")) for i in range(4))), "the runs have sent")
+        try:
+            rig.ask("PATCH", "/state", {"agent": "x", "patch": {"text": "y" * 200000}})
+            rig.add({"id": "b", "expression": "0 0 1 1 *", "description": "z" * (8 << 20), "action": {"type": "command", "command": ["true"]}})
+        except Refused as e:
+            check(False, "a person's body is accepted", e)
+        open(end, "w").close()
+        check(wait_until(30, lambda: all(r["state"] == "finished" for r in rig.runs())), "the runs end")
+
+
+sys.exit(run_parts([runs_do_not_lock_people_out, followers, bodies, bodies_of_runs, rights], sys.argv[2:], 3))
