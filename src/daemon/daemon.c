@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* --- parts --- */
@@ -25,6 +26,7 @@ static enum err open_runner(struct daemon *d, struct why *why)
 	bool delegated = rundir_cgroup(&d->cgroup) == OK;
 	struct runner_config c = {
 		.place = { .runs = d->runs_dir, .cgroup = delegated ? d->cgroup.p : NULL, .flush = true },
+		.owner = d->owner,
 		.ctx = d,
 		.want = attempts_want,
 	};
@@ -48,9 +50,23 @@ static enum err rename_post_dir(const struct daemon *d, struct why *why)
 	return e;
 }
 
+/* By device and inode, so that a directory that was moved is the same. */
+static enum err set_owner(struct daemon *d, struct why *why)
+{
+	struct stat st;
+	if (stat(d->options.data, &st) != 0)
+		return why_set(why, E_IO, WHY_NOWHERE, "cannot read %s: %s", d->options.data,
+			       strerror(errno));
+	snprintf(d->owner, sizeof d->owner, "%s=%llx:%llx", RUN_OWNER_NAME, (unsigned long long)st.st_dev,
+		 (unsigned long long)st.st_ino);
+	return OK;
+}
+
 static enum err open_directory(struct daemon *d, struct why *why)
 {
 	enum err e = daemon_lock(d->options.data, &d->lock, why);
+	if (!e)
+		e = set_owner(d, why);
 	if (!e)
 		e = datadir_make(d->runs_dir, why);
 	if (!e)
@@ -241,6 +257,7 @@ static enum err open_notifier(struct daemon *d, struct why *why)
 	return notifier_open(&(struct notifier_options){ .daemon = d,
 							 .dir = d->notify_dir,
 							 .launcher = o->launcher,
+							 .owner = d->owner,
 							 .out = o->out,
 							 .pass_env = o->pass_env,
 							 .config = o->notify },
@@ -362,6 +379,7 @@ struct lineage_place daemon_lineage_place(const struct daemon *d)
 	return (struct lineage_place){ .runs = d->runs_dir,
 				       .notify = d->notify_dir,
 				       .cgroup = d->cgroup.n ? d->cgroup.p : NULL,
+				       .owner = d->owner,
 				       .since = d->subreaper_since };
 }
 

@@ -53,7 +53,8 @@ enum health_part { HEALTH_STORE, HEALTH_RUNNER, HEALTH_CLOCK, HEALTH_CLOCK_STEP,
 struct daemon {
 	struct daemon_options options;
 	char *runs_dir, *notify_dir;
-	int lock; /* descriptor that locks the data directory */
+	char owner[64]; /* RUN_OWNER_NAME=value, for launchers */
+	int lock;       /* descriptor that locks the data directory */
 	struct buf cgroup;
 	struct boot subreaper_since;
 	struct token_key token_key;

@@ -274,7 +274,7 @@ bool runner_keep_launcher(struct runner *r, const char *program)
 	if (runner_has_launcher(r) || now < r->launcher_at)
 		return runner_has_launcher(r);
 	r->launcher_at = now + RUNNER_LAUNCHER_MS * INT64_C(1000);
-	if (launcher_start(program, &l, &why) == OK)
+	if (launcher_start(program, r->config.owner, &l, &why) == OK)
 		runner_launcher(r, l);
 	else
 		note_missing_launcher(r, &why);

@@ -8,4 +8,6 @@ struct launcher {
 	int pidfd;  /* readable when it has ended */
 };
 
-must_check enum err launcher_start(const char *program, struct launcher *ret, struct why *why);
+/* `owner`: NAME=value, added to its environment; NULL: nothing. */
+must_check enum err launcher_start(const char *program, const char *owner, struct launcher *ret,
+				   struct why *why);

@@ -92,6 +92,18 @@ static enum err is_shim(const char *dir, const struct lineage *named, const stru
 	return OK;
 }
 
+/* Whether the process has the descriptor that names our data directory. Its memory is not read: a process
+ * that is no shim could make that block. */
+static bool is_ours(const struct lineage_place *place, pid_t pid)
+{
+	char path[48], link[160], name[160];
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, RUN_OWNER_FD);
+	snprintf(name, sizeof name, "/memfd:%s (deleted)", place->owner);
+	ssize_t n = readlink(path, link, sizeof link - 1);
+	link[n > 0 ? n : 0] = 0;
+	return !strcmp(link, name);
+}
+
 static enum err read_proc(void *ctx, pid_t pid, struct ancestor *ret)
 {
 	const struct lineage_place *place = ctx;
@@ -111,7 +123,7 @@ static enum err read_proc(void *ctx, pid_t pid, struct ancestor *ret)
 		e = is_shim(place->notify, &named, &p, &delivery);
 	if (run)
 		ret->shim = named;
-	ret->shim.other = delivery;
+	ret->shim.other = delivery || (!e && !run && place->owner && is_ours(place, pid));
 	return e;
 }
 

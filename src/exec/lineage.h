@@ -1,7 +1,9 @@
 #pragma once
 /* Finds the run that a process belongs to: one of its ancestors is the shim of that run. The process name of
  * a shim (r12.1) names the run; the pid and start time in the run file prove it. So neither a forged process
- * name nor a reused pid can mislead, and shims of older launchers are recognized.
+ * name nor a reused pid can mislead, and shims of older launchers are recognized. If the run has removed its
+ * run file, a descriptor of the shim tells that it is ours; then the process belongs to no run that can be
+ * named.
  *
  * A process whose shim was killed has no such ancestor until a sweep kills it. Where a cgroup was delegated,
  * the cgroup of the process tells its run. Otherwise it has become a child of the launcher or of the daemon,
@@ -25,6 +27,7 @@ struct lineage {
 struct lineage_place {
 	const char *runs, *notify; /* the directories of run files, and of files of deliveries */
 	const char *cgroup;        /* the delegated one; NULL: none */
+	const char *owner;         /* RUN_OWNER_NAME=value; NULL: not known */
 	struct boot since;         /* when this process became a subreaper */
 };
 

@@ -16,6 +16,7 @@ struct runner;
 
 struct runner_config {
 	struct launch_place place; /* copied */
+	const char *owner;         /* as for launcher_start; not copied */
 	void *ctx;
 	/* Called for RN_START of an attempt that the runner does not know, and for RN_ASK of a check or hook,
 	 * whose attempt number is that of port/runfile.h: answer with runner_give or runner_refuse, at once

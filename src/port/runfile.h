@@ -71,6 +71,11 @@ static inline bool run_is_hook(unsigned attempt)
  */
 #define RUN_MARK_NAME "ROTA_RUN_MARK"
 /* In the environment of a program that delivers a message: the number of the message. */
+/* A variable in the environment of launchers: the device and inode of the data directory of the daemon that
+ * started them. NAME=value is also the name of a memfd that launchers and shims have at this descriptor. It
+ * tells the shims of this daemon, and of earlier ones with the same directory, from those of another. */
+#define RUN_OWNER_NAME "ROTA_SHIM_OF"
+enum { RUN_OWNER_FD = 98 };
 /* The descriptor of a shim that holds the forms of its secrets (runfile/mask_forms.h), for the daemon: a
  * memfd of this name. Each form is its length in 4 bytes, in the byte order of the machine, and its bytes. It
  * is there before the agent is executed. */

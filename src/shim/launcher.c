@@ -2,6 +2,7 @@
  * thread and little memory and is linked statically, so that a fork costs next to nothing. It keeps no state,
  * and ends when the daemon does; shims survive both. */
 #include "port/launch.h"
+#include "port/runfile.h"
 #include "shim/shim.h"
 
 #include <errno.h>
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -20,8 +22,23 @@
 
 enum { SOCKET = 3 };
 
-/* Sets up the state that shims inherit: descriptors 0 to 2 are /dev/null, 3 is the socket, and no others are
- * open. */
+/* The name of a memfd can be read from /proc without reading memory of the process, which could block. */
+static bool set_owner(void)
+{
+	char name[128];
+	const char *owner = getenv(RUN_OWNER_NAME);
+	if (!owner)
+		return true;
+	snprintf(name, sizeof name, "%s=%s", RUN_OWNER_NAME, owner);
+	int fd = memfd_create(name, MFD_CLOEXEC);
+	bool good = fd >= 0 && dup3(fd, RUN_OWNER_FD, O_CLOEXEC) >= 0;
+	if (fd >= 0)
+		close(fd);
+	return good;
+}
+
+/* Sets up the state that shims inherit: descriptors 0 to 2 are /dev/null, 3 is the socket, RUN_OWNER_FD names
+ * the daemon, and no others are open. */
 static bool set_up_process(int socket)
 {
 	int null = open("/dev/null", O_RDWR);
@@ -44,7 +61,7 @@ static bool set_up_process(int socket)
 	 * them as processes of runs (exec/lineage.h). */
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
 		return false;
-	return chdir("/") == 0;
+	return set_owner() && chdir("/") == 0;
 }
 
 /* Returns a pidfd of the child, or minus an errno. *child: true in the child. */

@@ -98,6 +98,27 @@ def check_killed_launcher():
     check(r.returncode == 0, "a person still may", r)
 
 
+def check_removed_run_file():
+    """A run that outlives a restart does not descend from the new daemon, and removes the file that names its shim."""
+    put({"id": "removes", "expression": FAR, "action": {"type": "command", "cwd": path_of(), "command": ["sh", write("removes.sh", f"""
+touch {path_of('removes.ready')}
+while ! [ -e {path_of('removes.go')} ]; do sleep 0.01; done
+cd {path_of('share')}
+for f in $(find . -name "$ROTA_RUN_ID.1.run"); do mv $f {path_of('removed.run')}; done
+{adding('removes_made', 'removes.out')}
+""")]}})
+    rota("run", "removes")
+    until("the run has started", lambda: os.path.exists(path_of("removes.ready")))
+    stop()
+    start()
+    write("removes.go", "")
+    text = until("the run has tried", lambda: file_text("removes.out"))
+    check(os.path.exists(path_of("removed.run")), "the run file was removed")
+    check("exit 77" in text and not exists("removes_made"), "a run without its run file is not a person", text)
+    r = rota("add", FAR, "--id", "person2", "--", "true")
+    check(r.returncode == 0, "a person still may", r)
+
+
 def check_environment():
     stop()
     start(GREETING="hello", LD_DEBUG_OUTPUT="/nowhere", SSLKEYLOGFILE=path_of("keys"), HOME=path_of("home"), LC_TIME="C")
@@ -120,4 +141,4 @@ def check_environment():
     os.unlink(path_of("config/rota/rota.yaml"))
 
 
-sys.exit(run_parts(check_notification, check_killed_shim, check_killed_launcher, check_environment))
+sys.exit(run_parts(check_notification, check_killed_shim, check_killed_launcher, check_removed_run_file, check_environment))

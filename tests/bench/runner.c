@@ -35,7 +35,7 @@ static double shim_runs(const char *launcher, const char *dir, unsigned runs, bo
 	char path[128];
 	snprintf(path, sizeof path, "%s/runs-%d", dir, flush);
 	struct runner_config c = { .place = { .runs = path, .flush = flush }, .ctx = &r, .want = want };
-	if (runner_open(&c, &r, &why) != OK || launcher_start(launcher, &l, &why) != OK) {
+	if (runner_open(&c, &r, &why) != OK || launcher_start(launcher, NULL, &l, &why) != OK) {
 		fprintf(stderr, "%s\n", why.text);
 		exit(1);
 	}

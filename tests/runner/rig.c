@@ -56,7 +56,7 @@ void rig_give_launcher(struct rig *g)
 {
 	struct launcher l;
 	struct why why;
-	if (launcher_start(rig_launcher, &l, &why) != OK) {
+	if (launcher_start(rig_launcher, NULL, &l, &why) != OK) {
 		printf("launcher_start failed: %s\n", why.text);
 		abort();
 	}

@@ -111,6 +111,7 @@ enum err notifier_open(const struct notifier_options *o, struct notifier **ret, 
 		n->delivery[i].notifier = n;
 	n->wakeup = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	struct runner_config c = { .place = { .runs = o->dir, .flush = true },
+				   .owner = o->owner,
 				   .ctx = n,
 				   .want = deliveries_want };
 	enum err e = OK;

@@ -16,6 +16,7 @@ struct notifier_options {
 	struct daemon *daemon;
 	const char *dir;      /* the directory of the files of deliveries */
 	const char *launcher; /* path of the launcher program */
+	const char *owner;    /* as for launcher_start */
 	struct out_service out;
 	const struct config_pass_env *pass_env;
 	const struct config_notify *config; /* NULL: the configuration in the store */
