@@ -22,19 +22,29 @@ void json_add_time(struct buf *out, const char *name, struct wall t)
 	json_write_time(out, t);
 }
 
+void json_write_stored(struct buf *out, struct str text)
+{
+	_cleanup_(arena_free) struct arena a = { 0 };
+	struct val v;
+	buf_add(out, text.n && json_read(text, &a, &v, NULL) == OK ? text : STR("null"));
+}
+
 /* Adds the stored document, with the keys that sign messages masked. */
 static void add_document(struct buf *out, struct str text)
 {
 	static const char mark[] = "\"secret\":\"whsec_";
+	_cleanup_(buf_free) struct buf masked = { 0 };
 	for (const char *at; (at = memmem(text.p, text.n, mark, sizeof mark - 1));) {
 		size_t n = (size_t)(at - text.p) + sizeof mark - 1, end = n;
 		while (end < text.n && text.p[end] != '"')
 			end++;
-		buf_add(out, str_sub(text, 0, n));
-		buf_add(out, STR("***"));
+		buf_add(&masked, str_sub(text, 0, n));
+		buf_add(&masked, STR("***"));
 		text = str_from(text, end);
 	}
-	buf_add(out, text);
+	buf_add(&masked, text);
+	out->failed |= masked.failed;
+	json_write_stored(out, buf_str(&masked));
 }
 
 /* Adds the path of the file, or "run r7 of daily" if a run has added the schedule. */

@@ -5,7 +5,10 @@
 
 struct api;
 
-void json_write_time(struct buf *out, struct wall t);                 /* RFC 3339, or null */
+void json_write_time(struct buf *out, struct wall t); /* RFC 3339, or null */
+/* JSON of the store, as it is; null if it is not valid, because another program may have written the
+ * database. */
+void json_write_stored(struct buf *out, struct str text);
 void json_add_time(struct buf *out, const char *name, struct wall t); /* ,"name":"…" */
 /* `all`: the hold of `pause --all`; `blocked`: why the schedule cannot run, or empty; `whole`: if it is not
  * NULL, the document and this count of avoided model calls are added. */

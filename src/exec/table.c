@@ -29,7 +29,7 @@ static bool grow_table(struct runner *r)
 
 enum err attempt_add(struct runner *r, uint64_t run, uint16_t attempt, struct attempt **ret)
 {
-	assert(run && run < UINT64_C(1) << 48);
+	assert(run && run < RUN_NUMBERS_MAX);
 	if (r->used >= ATTEMPTS_MAX)
 		return E_LIMIT;
 	if (!r->spares && !grow_table(r))

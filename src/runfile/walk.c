@@ -52,7 +52,7 @@ static enum err list_buckets(const char *runs, struct bucket_list *ret, struct w
 	}
 	for (struct dirent *entry; !e && (entry = readdir(d));) {
 		uint64_t n;
-		if (!str_number(str_of(entry->d_name), UINT64_MAX / RUNFILE_BUCKET - 1, &n))
+		if (!str_number(str_of(entry->d_name), RUN_FILES_MAX / RUNFILE_BUCKET, &n))
 			continue;
 		if (!ARRAY_ADD_ROOM(ret->number, ret->room, ret->n))
 			e = no_memory(why);
@@ -84,14 +84,14 @@ static bool parse_attempt(struct str s, unsigned *ret)
 	return true;
 }
 
-/* Parses "7.1.log". */
-static bool parse_name(const char *name, struct run_file *ret)
+/* Parses "7.1.log". False: the name is another one, or the file is in the wrong bucket. */
+static bool parse_name(const char *name, uint64_t bucket, struct run_file *ret)
 {
 	static const char *const kinds[] = { "run", "log", "out", "err", "ctx", "box" };
 	const char *first = strchr(name, '.'), *second = first ? strchr(first + 1, '.') : NULL;
-	if (!second ||
-	    !str_number((struct str){ name, (size_t)(first - name) }, UINT64_C(1) << 48, &ret->run) ||
-	    !parse_attempt((struct str){ first + 1, (size_t)(second - first - 1) }, &ret->attempt))
+	if (!second || !str_number((struct str){ name, (size_t)(first - name) }, RUN_FILES_MAX, &ret->run) ||
+	    !parse_attempt((struct str){ first + 1, (size_t)(second - first - 1) }, &ret->attempt) ||
+	    !ret->run || ret->run / RUNFILE_BUCKET != bucket)
 		return false;
 	for (unsigned i = 0; i < ARRAY_LEN(kinds); i++)
 		if (!strcmp(second + 1, kinds[i])) {
@@ -101,12 +101,12 @@ static bool parse_name(const char *name, struct run_file *ret)
 	return false;
 }
 
-static enum err list_files(DIR *d, uint64_t from, struct file_list *ret, struct why *why)
+static enum err list_files(DIR *d, uint64_t bucket, uint64_t from, struct file_list *ret, struct why *why)
 {
 	for (struct dirent *entry; (entry = readdir(d));) {
 		struct run_file f = { 0 };
 		struct stat st;
-		if (!parse_name(entry->d_name, &f) || f.run < from ||
+		if (!parse_name(entry->d_name, bucket, &f) || f.run < from ||
 		    fstatat(dirfd(d), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
 			continue;
 		f.bytes = (uint64_t)st.st_blocks * 512;
@@ -158,7 +158,7 @@ static enum err walk_bucket(const char *runs, uint64_t bucket, uint64_t from, ru
 		*left = 1; /* not a directory, or not readable: leave it alone */
 		return OK;
 	}
-	enum err e = list_files(d, from, &files, why);
+	enum err e = list_files(d, bucket, from, &files, why);
 	if (!e)
 		*more = call_for_runs(dirfd(d), &files, fn, ctx, left);
 	closedir(d);

@@ -2,7 +2,7 @@
 """Attacks by databases: backups and databases with foreign triggers, views and tables, and with rows whose numbers
 are out of bounds. Each gets a message about what is wrong, and crashes nothing.
 
-usage: database.py ROTA          (with ROTA_ATTACK_ALL=1 every number of every table, which takes minutes)
+usage: database.py ROTA          (with ROTA_ATTACK_ALL=1 every number and text of every table, which takes minutes)
 """
 import os
 import shutil
@@ -171,6 +171,107 @@ def numbers(part, parts):
                 rig.reap()
 
 
+def counters():
+    """The last numbers that were used, at and beyond their bounds: the next ones are valid, or the database is refused."""
+    most = {"last_run": 1 << 47, "last_sid": 1 << 62, "last_problem": 1 << 62, "last_memory": 1 << 62, "generation": 1 << 62,
+            "restored_run": 1 << 62}
+    cases = [(f"UPDATE meta SET value = {value} WHERE key = '{key}'", value <= most[key])
+             for key in most for value in (most[key], most[key] + 1, (1 << 63) - 1)]
+    cases += [(f"UPDATE run SET run = {value} WHERE run = 2", value <= 1 << 47) for value in (1 << 47, (1 << 48) - 1)]
+    cases += [(f"UPDATE sqlite_sequence SET seq = {value} WHERE name = '{table}'", value <= bound)
+              for table, bound in (("news", 1 << 62), ("message", 1 << 47)) for value in (bound, (1 << 63) - 1)]
+    cases += [("UPDATE memory SET number = 1 << 62", True), ("UPDATE meta SET value = -1 WHERE key = 'last_sid'", False)]
+    if not os.environ.get("ROTA_ATTACK_ALL"):
+        cases = cases[:3] + cases[3::3]
+    with Rig(ROTA) as rig:
+        good = filled(rig)
+        keep = os.path.join(rig.dir, "good.db")
+        shutil.copy(good, keep)
+        for sql, accepted in cases:
+            for suffix in ("-wal", "-shm"):
+                os.path.exists(good + suffix) and os.unlink(good + suffix)
+            shutil.copy(keep, good)
+            change(good, sql)
+            open(rig.log, "w").close()
+            if not rig.start():
+                code = rig.reap()
+                check(not accepted and code in (1, 2) and "is not valid" in rig.log_text(), f"{sql}: refused with a message", rig.log_text()[-300:])
+                continue
+            check(accepted, f"{sql}: it is refused")
+            try:
+                rig.ask("POST", "/resume", {"all": True})
+                rig.add({"id": "new", "expression": "0 0 1 1 *", "action": {"type": "command", "command": ["false"]}})
+                rig.ask("POST", "/memory", {"agent": "x", "text": "t"})
+                rig.ask("POST", "/schedules/new/run", {})
+                run = wait_until(30, lambda: [r for r in rig.runs("new") if r["state"] == "finished"])
+                check(run and run[0]["reason"] == "exit", f"{sql}: a new schedule runs", run)
+                told = wait_until(30, lambda r=run: [m for m in rig.ask("GET", "/messages")["messages"] if m.get("run") == r[0]["id"]])
+                check(told, f"{sql}: its failure is reported", rig.ask("GET", "/messages"))
+            except (Refused, NoAnswer) as e:
+                check(False, f"{sql}: requests are answered", e)
+            check(rig.daemon.poll() is None, f"{sql}: the daemon lives", rig.log_text()[-500:])
+            rig.stop() if rig.daemon.poll() is None else rig.reap()
+
+
+# Texts in the place of every text of a table: not UTF-8, control sequences and NUL; JSON that is too deep or of another kind.
+TEXTS = {"bytes": "CAST(x'ff9b5b324a001b5b324ac2a0e280ae0a' AS TEXT)", "empty": "''", "deep": "replace(hex(zeroblob(200000)), '00', '[')",
+         "open": "'{\"a\":[1,'", "null": "'null'", "other": "'{\"type\":7,\"text\":{},\"schedule\":[],\"agent\":3,\"to\":{}}'",
+         "long": "CAST(zeroblob(30000000) AS TEXT)", "number": "'1e400'"}
+COLUMNS = {"document": ("id", "body", "source", "note"), "agent": ("name", "text", "source"), "state": ("text",),
+           "run_text": ("text",), "message": ("origin", "target", "body", "result"), "name": ("text",), "hold": ("note",),
+           "problem": ("key", "subject", "text", "by", "note"), "memory": ("agent", "text", "tags"), "version": ("body",)}
+
+
+def texts(part, parts):
+    """All texts of one table are replaced: whatever is asked then is answered, and nothing crashes."""
+    with Rig(ROTA) as rig:
+        good = filled(rig)
+        keep = os.path.join(rig.dir, "good.db")
+        change(good, "INSERT OR REPLACE INTO run_text VALUES (1, 0, 'a'), (1, 1, 'b'), (1, 2, '{}');"
+               "INSERT INTO agent VALUES ('x', 1, 1, '{\"name\":\"x\",\"prompt\":\"p\",\"command\":[\"true\"]}', NULL, NULL);"
+               "INSERT INTO version VALUES (1, 1, 77, 1, 1, '{}')")
+        shutil.copy(good, keep)
+        cases = [(table, name) for table in COLUMNS for name in TEXTS]
+        if not os.environ.get("ROTA_ATTACK_ALL"):
+            cases = [(table, list(TEXTS)[i * 3 % len(TEXTS)]) for i, table in enumerate(COLUMNS)]
+        for table, name in cases[part::parts]:
+            for suffix in ("-wal", "-shm"):
+                os.path.exists(good + suffix) and os.unlink(good + suffix)
+            shutil.copy(keep, good)
+            what = f"{table}: {name}"
+            try:
+                change(good, "; ".join(f'UPDATE OR IGNORE {table} SET "{c}" = {TEXTS[name]}' for c in COLUMNS[table]))
+            except sqlite3.Error as e:
+                check(False, f"{what}: the attack failed", e)
+            open(rig.log, "w").close()
+            if not rig.start():
+                code = rig.reap()
+                check(code in (1, 2), f"{what}: refused with a message", (code, rig.log_text()[-300:]))
+                continue
+            asked = [("GET", p, None) for p in PATHS] + [("POST", "/resume", {"all": True}), ("POST", "/schedules/a/run", {})]
+            for method, path, body in asked:
+                try:
+                    rig.ask(method, path, body)
+                except (Refused, UnicodeDecodeError, ValueError) as e:
+                    check(isinstance(e, Refused), f"{what}: {method} {path} is JSON", e)
+                except NoAnswer as e:
+                    check(False, f"{what}: {method} {path}", e)
+            for argv in VERBS + (("status",), ("ls",), ("ls", "problems"), ("notify", "log"), ("memory", "ls", "--agent", "x")):
+                r = subprocess.run([ROTA, *argv, "--socket", rig.socket], capture_output=True, timeout=60, env=rig.env, check=False)
+                check(r.returncode >= 0 and b"Sanitizer" not in r.stderr, f"{what}: rota {' '.join(argv)}", r)
+                check(not {0x1B, 0} & set(r.stdout + r.stderr), f"{what}: rota {' '.join(argv)} prints control characters", r)
+            check(rig.daemon.poll() is None, f"{what}: the daemon lives", rig.log_text()[-500:])
+            rig.stop() if rig.daemon.poll() is None else rig.reap()
+
+
+def texts_0():
+    texts(0, 2)
+
+
+def texts_1():
+    texts(1, 2)
+
+
 def not_files():
     """Things that are no backup file: a pipe, for whose writer restore would wait, a directory, a device."""
     with Rig(ROTA) as rig:
@@ -194,4 +295,4 @@ def numbers_2():
     numbers(2, 3)
 
 
-sys.exit(run_parts([schema, rows, not_files, numbers_0, numbers_1, numbers_2], sys.argv[2:], 4))
+sys.exit(run_parts([schema, rows, counters, texts_0, texts_1, not_files, numbers_0, numbers_1, numbers_2], sys.argv[2:], 4))

@@ -13,10 +13,12 @@ static bool fill_key(sqlite3_stmt *s, struct load_item *ret)
 
 static bool fill_part(sqlite3_stmt *s, struct load_item *ret)
 {
+	if (!row_is_valid(s, 0, ROW_PART))
+		return false;
 	ret->part.part = (uint32_t)sqlite3_column_int64(s, 0);
 	ret->part.epoch = (uint64_t)sqlite3_column_int64(s, 1);
 	ret->part.node = (uint32_t)sqlite3_column_int64(s, 2);
-	return ret->part.part < STORE_PARTS_MAX;
+	return true;
 }
 
 static bool fill_name(sqlite3_stmt *s, struct load_item *ret)

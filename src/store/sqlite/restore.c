@@ -58,9 +58,10 @@ static void read_replaced(const char *database, int64_t *generation, uint64_t *r
 	int64_t here = 0, last = 0;
 	if (access(database, F_OK) < 0 || db_open(database, SQLITE_OPEN_READONLY, &db, &why))
 		return;
-	if (meta_get(db, "generation", &here) == SQLITE_OK && here > *generation)
+	if (meta_get(db, "generation", &here) == SQLITE_OK && here > *generation && here < GENERATION_MAX)
 		*generation = here;
-	if (meta_last_run(db, &last) == SQLITE_OK && last > 0 && (uint64_t)last > *run)
+	if (meta_last_run(db, &last) == SQLITE_OK && last > 0 && (uint64_t)last > *run &&
+	    (uint64_t)last <= RUN_BACKUP_MAX)
 		*run = (uint64_t)last;
 	read_key(db, key);
 	sqlite3_close(db);

@@ -75,7 +75,7 @@ int64_t generation_read(const char *path)
 		close(fd);
 	text[n > 0 ? n : 0] = 0;
 	long long number = strtoll(text, NULL, 10);
-	return number > 0 ? number : 0;
+	return number > 0 && number < GENERATION_MAX ? number : 0;
 }
 
 /* False: the file could not be written. That does not prevent a start, since a smaller number in the file

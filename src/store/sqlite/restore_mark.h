@@ -10,5 +10,7 @@ must_check int meta_get(sqlite3 *db, const char *key, int64_t *ret);
 must_check int meta_last_run(sqlite3 *db, int64_t *ret);
 /* Records, inside the caller's transaction, that the database was restored now and may lack later runs. */
 must_check int restore_mark(sqlite3 *db, const struct restore_request *q, int64_t generation);
-/* Reads the number in the file; 0: there is no file, or no number in it. */
+/* Numbers of openings are below this: a run can write the file. */
+#define GENERATION_MAX (INT64_C(1) << 62)
+/* Reads the number in the file; 0: there is no file, or no such number in it. */
 int64_t generation_read(const char *path);

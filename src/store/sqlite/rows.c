@@ -40,9 +40,11 @@ struct column {
 #define ANY_TIME     INT64_C(-62135596800000000), INT64_C(253402300799999999), true
 #define BELOW(count) 0, (count)-1, false
 #define NUMBER(low)  low, INT64_MAX, false
+/* The numbers of rows count on: those after the largest must be valid, too. */
+#define ANY_KEY 1, INT64_C(3) << 61, false
 
 static const struct column schedule_columns[] = {
-	{ "sid", NUMBER(1) },
+	{ "sid", ANY_KEY },
 	{ "after", ANY_ID },
 	{ "seen", ANY_ID },
 	{ "rev", ANY_U32 },
@@ -62,7 +64,7 @@ static const struct column schedule_columns[] = {
 };
 
 static const struct column run_columns[] = {
-	{ "run", 1, (INT64_C(1) << 48) - 1, false },
+	{ "run", 1, (int64_t)RUN_NUMBERS_MAX - 1, false },
 	{ "sid", NUMBER(1) },
 	{ "rev", ANY_U32 },
 	{ "attempt", ANY_U16 },
@@ -89,16 +91,16 @@ static const struct column run_columns[] = {
 };
 
 static const struct column problem_columns[] = {
-	{ "number", NUMBER(1) },       { "count", ANY_U32 },  { "opened", ANY_TIME },
+	{ "number", ANY_KEY },         { "count", ANY_U32 },  { "opened", ANY_TIME },
 	{ "last_reported", ANY_TIME }, { "acked", ANY_TIME }, { "closed", ANY_TIME },
 };
 
-static const struct column memory_columns[] = { { "number", NUMBER(1) },
+static const struct column memory_columns[] = { { "number", ANY_KEY },
 						{ "run", ANY_ID },
 						{ "at", ANY_TIME } };
 
 static const struct column message_columns[] = {
-	{ "number", 1, INT64_C(1) << 47, false },
+	{ "number", 1, (int64_t)RUN_NUMBERS_MAX - 1, false },
 	{ "kind", 0, UINT8_MAX, false },
 	{ "state", BELOW(MESSAGE_STATES) },
 	{ "attempts", ANY_U32 },
@@ -125,11 +127,13 @@ static const struct column hold_columns[] = { { "key", ANY_U32 },
 					      { "until", ANY_TIME } };
 
 static const struct column news_columns[] = {
-	{ "number", NUMBER(1) }, { "what", 0, UINT8_MAX, false },
-	{ "attempt", ANY_U16 },  { "sid", ANY_ID },
-	{ "run", ANY_ID },       { "problem", ANY_ID },
-	{ "first", ANY_TIME },   { "last", ANY_TIME },
+	{ "number", ANY_KEY }, { "what", 0, UINT8_MAX, false }, { "attempt", ANY_U16 }, { "sid", ANY_ID },
+	{ "run", ANY_ID },     { "problem", ANY_ID },           { "first", ANY_TIME },  { "last", ANY_TIME },
 };
+
+static const struct column part_columns[] = { { "part", BELOW(STORE_PARTS_MAX) },
+					      { "epoch", ANY_ID },
+					      { "node", ANY_U32 } };
 
 static const struct column name_columns[] = { { "kind", 0, UINT8_MAX, false }, { "number", ANY_U32 } };
 
@@ -145,6 +149,7 @@ static const struct table {
 	[ROW_SCHEDULE] = TABLE(schedule), [ROW_RUN] = TABLE(run),         [ROW_PROBLEM] = TABLE(problem),
 	[ROW_MEMORY] = TABLE(memory),     [ROW_MESSAGE] = TABLE(message), [ROW_RANGE] = TABLE(range),
 	[ROW_HOLD] = TABLE(hold),         [ROW_NEWS] = TABLE(news),       [ROW_NAME] = TABLE(name),
+	[ROW_PART] = TABLE(part),
 };
 
 static _Thread_local char bad_row[160];
@@ -199,8 +204,37 @@ bool row_is_valid_from(sqlite3_stmt *st, int at, enum row_table which, unsigned 
 	return read_numbers(st, at, which, from, &n);
 }
 
+int rows_check_meta(sqlite3 *db, uint64_t last_run)
+{
+	/* `restored` is a time; the others are the last numbers of rows, or count on like those. The runner
+	 * has numbers of runs and of messages. */
+	static const char sql[] =
+		"SELECT key, value, most FROM (SELECT key, CASE key WHEN 'last_run' THEN"
+		" max(value, (SELECT ifnull(max(run), 0) FROM run)) ELSE value END AS value, CASE key WHEN "
+		"'last_run'"
+		" THEN ?1 WHEN 'restored' THEN 253402300799999999 ELSE 1 << 62 END AS most FROM meta"
+		" UNION ALL SELECT 'the last number of ' || name, seq, CASE name WHEN 'message' THEN ?1 ELSE "
+		"1 << 62 END"
+		" FROM sqlite_sequence) WHERE value NOT BETWEEN 0 AND most";
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(db, sql, -1, &s, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_bind_int64(s, 1, (int64_t)last_run);
+	if (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
+		snprintf(bad_row, sizeof bad_row, "%.32s is not valid: it is %lld, and may be from 0 to %lld",
+			 (const char *)sqlite3_column_text(s, 0), (long long)sqlite3_column_int64(s, 1),
+			 (long long)sqlite3_column_int64(s, 2));
+		rc = ROW_INVALID;
+	}
+	sqlite3_finalize(s);
+	return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
 int rows_check_all(sqlite3 *db)
 {
+	int meta = rows_check_meta(db, RUN_BACKUP_MAX);
+	if (meta != SQLITE_OK)
+		return meta;
 	for (unsigned i = 0; i < ROW_TABLES; i++) {
 		char sql[512] = "SELECT ";
 		sqlite3_stmt *s = NULL;

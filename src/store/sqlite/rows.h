@@ -62,6 +62,7 @@ enum row_table {
 	ROW_HOLD,
 	ROW_NEWS,
 	ROW_NAME,
+	ROW_PART,
 	ROW_TABLES
 };
 /* Whether the columns from `at` on, in the order of the table's row, are within bounds. */
@@ -72,5 +73,8 @@ must_check bool row_is_valid_from(sqlite3_stmt *st, int at, enum row_table which
 #define ROW_INVALID SQLITE_MISMATCH
 /* What was wrong with the last row on this thread: its table, its key, the column and its value. */
 const char *row_error(void);
-/* Checks every row of a database with the current schema: SQLITE_OK, ROW_INVALID, or another error. */
+/* Checks the last numbers that were used, that of runs against `last_run`: SQLITE_OK, ROW_INVALID, or another
+ * error. */
+must_check int rows_check_meta(sqlite3 *db, uint64_t last_run);
+/* Checks every row of a database with the current schema: likewise. */
 must_check int rows_check_all(sqlite3 *db);

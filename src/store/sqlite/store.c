@@ -5,6 +5,7 @@
 #include "store/sqlite/migration.h"
 #include "store/sqlite/read/query.h"
 #include "store/sqlite/restore.h"
+#include "store/sqlite/rows.h"
 #include "store/sqlite/write/writer.h"
 
 #include <errno.h>
@@ -91,6 +92,9 @@ static enum err open_writer(const char *path, sqlite3 **ret, struct why *why)
 		e = set_wal_mode(db, why);
 	if (e == OK)
 		e = migration_run(db, why);
+	int rc = e == OK ? rows_check_meta(db, RUN_DATABASE_MAX) : SQLITE_OK;
+	if (rc != SQLITE_OK)
+		e = db_fail(db, rc, why);
 	if (e == OK)
 		e = make_durable(db, why);
 	if (e == OK) {
