@@ -8,32 +8,31 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int flush_directory(const char *path)
+/* Opens a directory, and creates it where it is missing; `created` tells so. */
+static int open_or_create(int dir, const char *name, bool *created)
 {
-	int fd = data_file_open_directory(AT_FDCWD, path);
-	if (fd < 0)
-		return -fd;
-	int e = fsync(fd) == 0 ? 0 : errno;
-	close(fd);
-	return e;
+	int fd = data_file_open_directory(dir, name);
+	*created = fd == -ENOENT && (mkdirat(dir, name, 0700) == 0 || errno == EEXIST);
+	return *created ? data_file_open_directory(dir, name) : fd;
 }
 
 int runfile_open_directory(const char *runs, uint64_t run, bool flush)
 {
-	char bucket[RUNFILE_NAME_MAX], path[4096];
+	char bucket[RUNFILE_NAME_MAX];
+	bool created;
+	/* The runs directory itself may have been removed, or replaced by a link. */
+	int above = open_or_create(AT_FDCWD, runs, &created);
+	if (above < 0)
+		return above;
 	runfile_bucket(bucket, run);
-	if (snprintf(path, sizeof path, "%s/%s", runs, bucket) >= (int)sizeof path)
-		return -ENAMETOOLONG;
-	int fd = data_file_open_directory(AT_FDCWD, path);
-	if (fd != -ENOENT)
-		return fd;
-	/* The runs directory itself may have been removed, too. */
-	if (mkdir(path, 0700) != 0 && errno == ENOENT && mkdir(runs, 0700) == 0)
-		mkdir(path, 0700);
-	int e = flush ? flush_directory(runs) : 0;
-	if (e)
-		return -e;
-	return data_file_open_directory(AT_FDCWD, path);
+	int fd = open_or_create(above, bucket, &created);
+	if (fd >= 0 && created && flush && fsync(above) != 0) {
+		int error = errno;
+		close(fd);
+		fd = -error;
+	}
+	close(above);
+	return fd;
 }
 
 int runfile_open_unnamed(int dir)

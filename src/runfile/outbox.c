@@ -2,6 +2,7 @@
 #include "runfile/outbox.h"
 #include "base/json.h"
 #include "core/when/iso.h"
+#include "runfile/read.h"
 #include "runfile/tail.h"
 #include "sys/clock.h"
 #include "sys/data_file.h"
@@ -25,34 +26,53 @@ bool report_kind_find(struct str word, enum report_kind *ret)
 	return false;
 }
 
-enum err outbox_add(const char *path, enum report_kind kind, struct str text, struct why *why)
+/* `fd`: the outbox, which is closed, or minus the errno of opening it. */
+static enum err add_report(int fd, enum report_kind kind, struct str text, struct why *why)
 {
 	_cleanup_(buf_free) struct buf line = { 0 };
 	char now[ISO_SIZE];
 	struct stat st = { 0 };
-	if (text.n > OUTBOX_TEXT_MAX)
-		return why_set(why, E_LIMIT, WHY_NOWHERE,
-			       "the text has %zu bytes; a report may have at most %u", text.n,
-			       OUTBOX_TEXT_MAX);
-	if (kind != REPORT_FAIL && stat(path, &st) == 0 && st.st_size > OUTBOX_BYTES_MAX)
-		return why_set(why, E_LIMIT, WHY_NOWHERE,
-			       "this run has already reported %u bytes; only failures are accepted now",
-			       OUTBOX_BYTES_MAX);
 	buf_addf(&line, "{\"report\":\"%s\",\"text\":", report_words[kind]);
 	json_write_str(&line, text);
 	buf_addf(&line, ",\"at\":\"%s\"}\n", iso_format_utc(wall_seconds(clock_wall()), now));
-	if (line.failed)
-		return E_NOMEM;
-	int fd = data_file_open(AT_FDCWD, path, O_WRONLY | O_APPEND | O_CREAT);
+	bool full = kind != REPORT_FAIL && fd >= 0 && fstat(fd, &st) == 0 && st.st_size > OUTBOX_BYTES_MAX;
 	/* One write, so that lines of several processes do not mix. */
-	ssize_t n = fd < 0 ? -1 : write(fd, line.p, line.n);
+	ssize_t n = fd < 0 || full || line.failed ? -1 : write(fd, line.p, line.n);
 	int error = fd < 0 ? -fd : n < 0 ? errno : n < (ssize_t)line.n ? ENOSPC : 0;
 	if (fd >= 0)
 		close(fd);
-	if (error)
-		return why_set(why, E_IO, WHY_NOWHERE, "cannot write %.150s: %s", path,
-			       data_file_error(error));
-	return OK;
+	if (line.failed)
+		return E_NOMEM;
+	if (full)
+		return why_set(why, E_LIMIT, WHY_NOWHERE,
+			       "this run has already reported %u bytes; only failures are accepted now",
+			       OUTBOX_BYTES_MAX);
+	return error ? why_set(why, E_IO, WHY_NOWHERE, "cannot write the outbox of the run: %s",
+			       data_file_error(error))
+		     : OK;
+}
+
+static enum err check_text(struct str text, struct why *why)
+{
+	if (text.n <= OUTBOX_TEXT_MAX)
+		return OK;
+	return why_set(why, E_LIMIT, WHY_NOWHERE, "the text has %zu bytes; a report may have at most %u",
+		       text.n, OUTBOX_TEXT_MAX);
+}
+
+enum { APPEND = O_WRONLY | O_APPEND | O_CREAT };
+
+enum err outbox_add(const char *path, enum report_kind kind, struct str text, struct why *why)
+{
+	enum err e = check_text(text, why);
+	return e ? e : add_report(data_file_open(AT_FDCWD, path, APPEND), kind, text, why);
+}
+
+enum err outbox_add_run(const char *runs, uint64_t run, unsigned attempt, enum report_kind kind,
+			struct str text, struct why *why)
+{
+	enum err e = check_text(text, why);
+	return e ? e : add_report(runfile_open(runs, run, attempt, "box", APPEND), kind, text, why);
 }
 
 static struct str string_of(const struct val *map, const char *key)

@@ -22,6 +22,9 @@ struct report {
 /* Appends one line by one write. E_IO: the line is missing or incomplete. E_LIMIT: the text is too long, or
  * the run has reported too much; the second limit does not apply to REPORT_FAIL. */
 must_check enum err outbox_add(const char *path, enum report_kind kind, struct str text, struct why *why);
+/* The same for the outbox of an attempt, which runs may have replaced, and the directories above it, too. */
+must_check enum err outbox_add_run(const char *runs, uint64_t run, unsigned attempt, enum report_kind kind,
+				   struct str text, struct why *why);
 
 /* The reports in the last 2 * OUTBOX_BYTES_MAX bytes of an attempt's outbox, oldest first. None if there is
  * no file. */

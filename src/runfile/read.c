@@ -195,13 +195,13 @@ void runfile_path(struct buf *out, const char *runs, uint64_t run, unsigned atte
 	buf_addf(out, "%s/%s/%s", runs, bucket, name);
 }
 
-int runfile_open(const char *runs, uint64_t run, unsigned attempt, const char *kind)
+int runfile_open(const char *runs, uint64_t run, unsigned attempt, const char *kind, int flags)
 {
 	char bucket[RUNFILE_NAME_MAX], name[RUNFILE_NAME_MAX], both[2 * RUNFILE_NAME_MAX];
 	runfile_bucket(bucket, run);
 	runfile_name(name, run, attempt, kind);
 	snprintf(both, sizeof both, "%s/%s", bucket, name);
-	return data_file_open_below(runs, both, O_RDONLY);
+	return data_file_open_below(runs, both, flags);
 }
 
 enum err runfile_read(const char *runs, uint64_t run, unsigned attempt, enum run_life *life,
@@ -209,7 +209,7 @@ enum err runfile_read(const char *runs, uint64_t run, unsigned attempt, enum run
 {
 	char block[RUNFILE_BYTES];
 	struct why damage;
-	int fd = runfile_open(runs, run, attempt, "run");
+	int fd = runfile_open(runs, run, attempt, "run", O_RDONLY);
 	if (fd == -ENOENT) {
 		*life = LIFE_ABSENT;
 		return OK;

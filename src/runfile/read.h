@@ -52,5 +52,5 @@ must_check enum err runfile_prevent(const char *runs, uint64_t run, unsigned att
 /* RUNS/BUCKET/RUN.ATTEMPT.kind; kinds are run, log, out (standard output), ctx (context), box
  * (runfile/outbox.h). */
 void runfile_path(struct buf *out, const char *runs, uint64_t run, unsigned attempt, const char *kind);
-/* Opens such a file for reading, as data_file_open_below does: a descriptor, or minus an errno. */
-must_check int runfile_open(const char *runs, uint64_t run, unsigned attempt, const char *kind);
+/* Opens such a file as data_file_open_below does: a descriptor, or minus an errno. */
+must_check int runfile_open(const char *runs, uint64_t run, unsigned attempt, const char *kind, int flags);

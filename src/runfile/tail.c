@@ -14,7 +14,7 @@ enum err runfile_tail(const char *runs, uint64_t run, unsigned attempt, const ch
 {
 	struct stat st = { 0 };
 	*ret = (struct str){ 0 };
-	int fd = runfile_open(runs, run, attempt, kind);
+	int fd = runfile_open(runs, run, attempt, kind, O_RDONLY);
 	/* The run may have put something else in its place. */
 	if (fd == -ENOENT || fd == -ELOOP || fd == -DATA_FILE_FOREIGN)
 		return OK;

@@ -154,8 +154,10 @@ static bool set_up(struct shim *s)
 		shim_end_for(s, CAUSE_FENCED, 0);
 		return false;
 	}
+	char name[RUNFILE_NAME_MAX];
+	runfile_name(name, s->rq.head->run, s->rq.head->attempt, "box");
+	unlinkat(s->dir, name, 0); /* reports that another run has written in advance */
 	if (s->context >= 0) {
-		char name[RUNFILE_NAME_MAX];
 		runfile_name(name, s->rq.head->run, s->rq.head->attempt, "ctx");
 		unlinkat(s->dir, name, 0);
 		e = runfile_link(s->context, s->dir, name);

@@ -4,6 +4,7 @@ own; data directories that others can write; and a process that hangs when it is
 
 usage: files.py ROTA HANG_LIBRARY
 """
+import json
 import os
 import signal
 import stat
@@ -110,6 +111,53 @@ def run_forges_its_exit():
             check(run and run["ended_at"] < "3", f"{name}: it has ended by now", run)
             check(run and rig.cli("show", run["id"]).returncode == 0, f"{name}: the run can be shown")
         check(rig.stop() == 0 and rig.start() and len(rig.runs()) == len(forged), "the daemon starts again with these runs")
+
+
+def run_creates_numbers():
+    """Files of runs that never were: the daemon counts on after the last number, of which few must be used up. A shim with
+    a very long number has no name of its own, and numbers end at 2^48."""
+    with Rig(ROTA) as rig:
+        rig.start()
+        numbers = [(1 << n) + d for n in (40, 47, 48, 63) for d in (-1, 0)] + [10**12, (1 << 64) - 1, 1 << 64]
+        script = "".join(f"mkdir -p {rig.data}/runs/{n // 4096} {rig.data}/notify/{n // 4096};"
+                         f"for k in run log box; do touch {rig.data}/runs/{n // 4096}/{n}.1.$k {rig.data}/runs/0/{n}.1.$k; done;"
+                         f"touch {rig.data}/notify/{n // 4096}/{n}.1.run;" for n in numbers)
+        rig.add(command("forge", script + f"echo {(1 << 63) - 1} > {rig.data}/generation"))
+        rig.ask("POST", "/schedules/forge/run", {})
+        run = finished(rig, "forge")
+        check(run and run["outcome"] == "done", "the files are there", run)
+        rig.stop()
+        check(rig.start(), "the daemon starts again", rig.log_text()[-500:])
+        rig.add(command("after", "true"))
+        rig.ask("POST", "/schedules/after/run", {})
+        run = finished(rig, "after")
+        check(run and run["outcome"] == "done" and int(run["id"][1:]) < 10**11, "runs go on with usual numbers", run)
+
+
+def run_prepares_files_of_the_next():
+    """Files of a run that has not started yet: links in the place of its log, and a report that it failed."""
+    with Rig(ROTA) as rig:
+        rig.start()
+        victim = os.path.join(rig.dir, "victim")
+        with open(victim, "w", encoding="utf-8") as f:
+            f.write("mine\n")
+        script = f"cd {rig.data}/runs/0;"
+        for n in range(2, 40):
+            how = "ln -s" if n % 2 else "ln"
+            script += f"{how} {victim} {n}.1.log; {how} {victim} {n}.1.out;"
+            script += f"echo '{{\"report\":\"fail\",\"text\":\"forged\"}}' > {n}.1.box;"
+        rig.add(command("prepare", script))
+        rig.ask("POST", "/schedules/prepare/run", {})
+        finished(rig, "prepare")
+        for name in ("first", "second"):
+            rig.add(command(name, f"echo output of {name}"))
+            rig.ask("POST", f"/schedules/{name}/run", {})
+            run = finished(rig, name)
+            check(run and run["outcome"] == "done", f"{name}: its result is its own", run)
+            r = rig.cli("logs", name)
+            check(r.stdout == f"output of {name}\n", f"{name}: and its log", r)
+        with open(victim, encoding="utf-8") as f:
+            check(f.read() == "mine\n", "the linked file is unchanged")
 
 
 def log_is_replaced():
@@ -242,5 +290,83 @@ def sigterm_ends_whatever_hangs():
             rig.close()
 
 
-sys.exit(run_parts([run_replaces_its_run_file, run_forges_its_exit, log_is_replaced, files_of_the_daemon_are_replaced,
-                    directory_of_others, modes_and_umask, sigterm_ends_whatever_hangs], sys.argv[3:], 4))
+def sigterm_while_documents_hang():
+    """A directory of documents on a disk that does not answer."""
+    with tempfile.TemporaryDirectory() as d:
+        switch, docs = os.path.join(d, "hang"), os.path.join(d, "docs")
+        os.mkdir(docs)
+        rig = Rig(ROTA, docs, env={"LD_PRELOAD": HANG, "ROTA_TEST_HANG": switch, "ROTA_TEST_HANG_BELOW": docs})
+        try:
+            rig.start()
+            open(switch, "w").close()
+            with open(os.path.join(docs, "a.json"), "w", encoding="utf-8") as f:
+                json.dump(command("a", "true"), f)
+            time.sleep(0.5)  # the daemon notices the file within that time, or a little later
+            check(rig.ask("GET", "/status") is not None and not rig.schedules(), "requests are answered meanwhile")
+            rig.daemon.send_signal(signal.SIGTERM)
+            time.sleep(0.5)
+            rig.daemon.send_signal(signal.SIGTERM)
+            try:
+                code = rig.daemon.wait(60)
+            except subprocess.TimeoutExpired:
+                code = None
+            check(code is not None, "SIGTERM ends a daemon whose documents hang")
+            rig.daemon = None if code is not None else rig.daemon
+        finally:
+            os.path.exists(switch) and os.unlink(switch)
+            rig.close()
+
+
+# Within a run: sends a report, which the daemon writes to the outbox of the run.
+REPORT = """
+import http.client, os, socket
+c = http.client.HTTPConnection("localhost")
+c.sock = socket.socket(socket.AF_UNIX)
+c.sock.connect(os.environ["ROTA_SOCKET"])
+c.request("POST", "/api/v1/runs/" + os.environ["ROTA_RUN_ID"] + "/reports", '{"kind":"note","text":"x"}',
+          {"Authorization": "Bearer " + os.environ["ROTA_TOKEN"]})
+print(c.getresponse().read())
+"""
+
+
+def directories_are_replaced():
+    """The directories of run files become links while the daemon runs: nothing is written or read behind them."""
+    with Rig(ROTA) as rig:
+        rig.start()
+        elsewhere = os.path.join(rig.dir, "elsewhere")
+        os.mkdir(elsewhere)
+        script = os.path.join(rig.dir, "report.py")
+        with open(script, "w", encoding="utf-8") as f:
+            f.write(REPORT)
+        rig.add(command("bucket", f"cd {rig.data}/runs; mv 0 {elsewhere}/0; ln -s {elsewhere}/0 0; {sys.executable} {script}"))
+        rig.ask("POST", "/schedules/bucket/run", {})
+        check(wait_until(30, lambda: os.path.islink(f"{rig.data}/runs/0")), "the directory is a link")
+        rig.add(command("after", "true"))
+        rig.ask("POST", "/schedules/after/run", {})
+        trouble = wait_until(30, lambda: [p for p in rig.ask("GET", "/problems")["problems"] if "run" in p["key"]])
+        check(trouble, "people are told", rig.ask("GET", "/problems"))
+        names = os.listdir(elsewhere + "/0")
+        check(not [f for f in names if f.endswith(".box")], "no report is written behind the link", names)
+        check(not [f for f in names if f.startswith("2.")], "nor a run file", names)
+        os.unlink(f"{rig.data}/runs/0")
+        os.rename(elsewhere + "/0", f"{rig.data}/runs/0")
+        for name in ("bucket", "after"):
+            run = finished(rig, name)
+            check(run and run["outcome"] == "done", f"{name}: it goes on when the directory is back", run)
+        os.rename(f"{rig.data}/runs", elsewhere + "/runs")
+        os.symlink(elsewhere + "/runs", f"{rig.data}/runs")
+        rig.add(command("last", "true"))
+        rig.ask("POST", "/schedules/last/run", {})
+        time.sleep(1)
+        check(not [f for f in os.listdir(elsewhere + "/runs/0") if f.startswith("3.")], "nothing is written below a link in the place of all runs")
+        check(rig.ask("GET", "/status") is not None, "the daemon answers")
+        os.unlink(f"{rig.data}/runs")
+        os.rename(elsewhere + "/runs", f"{rig.data}/runs")
+        run = finished(rig, "last")
+        check(run and run["outcome"] == "done", "it runs when there are directories again", run)
+
+
+sys.exit(run_parts([run_replaces_its_run_file, run_forges_its_exit, run_creates_numbers, run_prepares_files_of_the_next,
+                     log_is_replaced, files_of_the_daemon_are_replaced,
+                    directory_of_others, modes_and_umask, directories_are_replaced,
+                    sigterm_while_documents_hang, sigterm_ends_whatever_hangs], sys.argv[3:], 4))

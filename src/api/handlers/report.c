@@ -3,7 +3,6 @@
 
 #include "api/events.h"
 #include "runfile/outbox.h"
-#include "runfile/read.h"
 
 static enum err read_report(const struct op_args *args, enum report_kind *kind, struct str *text,
 			    struct why *why)
@@ -20,18 +19,15 @@ static enum err read_report(const struct op_args *args, enum report_kind *kind, 
  * are written to the same file. */
 enum err handle_report(struct api_call *call, struct api *api)
 {
-	_cleanup_(buf_free) struct buf path = { 0 };
 	enum report_kind kind;
 	struct str text;
 	if (!call->caller_run)
 		return why_set(call->why, E_DENIED, WHY_NOWHERE,
 			       "only a run can send a report, and only about itself");
 	enum err e = read_report(&call->args, &kind, &text, call->why);
-	if (!e && !val_is_true(&call->body, "written")) {
-		runfile_path(&path, daemon_runs_dir(api_daemon(api)), call->caller_run->run,
-			     call->caller_run->attempt, "box");
-		e = path.failed ? E_NOMEM : outbox_add(path.p, kind, text, call->why);
-	}
+	if (!e && !val_is_true(&call->body, "written"))
+		e = outbox_add_run(daemon_runs_dir(api_daemon(api)), call->caller_run->run,
+				   call->caller_run->attempt, kind, text, call->why);
 	if (e)
 		return e;
 	events_add_report(api_events(api), call->caller_run, kind, text);

@@ -10,8 +10,10 @@
 #include "runfile/tail.h"
 #include "sys/clock.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { ATTEMPTS_SHOWN = 20, REPORTS_SHOWN = 100 }; /* the last ones */
 
@@ -36,8 +38,12 @@ static void add_log(struct buf *out, const char *runs, const struct run_row *r, 
 	_cleanup_(buf_free) struct buf path = { 0 };
 	struct stat st;
 	const char *how = f->exit_version ? run_log_word((unsigned)f->log) : NULL;
+	int fd = runfile_open(runs, r->run, attempt, "log", O_RDONLY);
+	bool known = fd >= 0 && fstat(fd, &st) == 0;
+	if (fd >= 0)
+		close(fd);
 	runfile_path(&path, runs, r->run, attempt, "log");
-	if (path.failed || stat(path.p, &st) < 0) {
+	if (path.failed || !known) {
 		buf_add(out, STR(",\"log\":null"));
 		return;
 	}
@@ -236,7 +242,7 @@ enum err handle_get_run(struct api_call *call, struct api *api)
 	json_add_str(out, "reason_text", reason ? str_of(reason) : (struct str){ 0 });
 	json_add_str(out, "detail", detail);
 	buf_add(out, STR(",\"origin\":"));
-	buf_add(out, origin.n ? origin : STR("null"));
+	json_write_stored(out, origin);
 	add_files(call, api, &r, result);
 	e = messages_write_run(call, api, r.run);
 	buf_addc(out, '}');

@@ -5,6 +5,7 @@
 #include "core/model.h"
 #include "runfile/read.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 /* --- runs --- */
@@ -150,7 +151,7 @@ static int open_log(struct api *api, const struct run_row *run, unsigned attempt
 	unsigned n = run->state >= RUN_FINISHED ? ARRAY_LEN(attempts) : 1;
 	int fd = -1;
 	for (unsigned i = 0; fd < 0 && i < n; i++) {
-		fd = runfile_open(daemon_runs_dir(api_daemon(api)), run->run, attempts[i], "log");
+		fd = runfile_open(daemon_runs_dir(api_daemon(api)), run->run, attempts[i], "log", O_RDONLY);
 	}
 	return fd;
 }

@@ -16,7 +16,9 @@ static void stop_log(struct log *l)
 void log_open(struct log *l, int dir, const char *name, uint64_t head, uint64_t tail)
 {
 	*l = (struct log){ .head = head, .tail = tail };
-	l->fd = data_file_open(dir, name, O_RDWR | O_CREAT | O_TRUNC);
+	/* Another run may have created it, as a link to a file that would be overwritten. */
+	unlinkat(dir, name, 0);
+	l->fd = data_file_open(dir, name, O_RDWR | O_CREAT | O_EXCL);
 	if (l->fd < 0)
 		l->state = LOG_CUT;
 }
