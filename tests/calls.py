@@ -53,7 +53,6 @@ MAY_PRINT = {
     "sys/print.c": (None, "the printer"),
     "cli/verbs/completion.c": (None, "constants"),
     "cli/verbs/runs.c": (1, "logs with --raw"),
-    "cli/git/work_tree.c": (1, "a file of the person's repository"),
     "out/main.c": (None, "rota-out, whose output is a log; it has its own escaping"),
     "shim/launcher.c": (1, "a constant"),
     "daemon/datadir.c": (1, "its pid into the lock file"),

@@ -5,6 +5,7 @@ misleading names, and a plan that is a link.
 usage: repositories.py ROTA
 """
 import os
+import signal
 import subprocess
 import sys
 
@@ -86,4 +87,89 @@ def check_names():
     check(r.returncode == 2 and "not a regular file" in r.stderr, "a plan that is a link in the shared branch is refused", r)
 
 
-sys.exit(run_parts(check_programs, check_branch, check_names))
+def check_own_files():
+    """Links and pipes in the place of files that a claim writes below .git: nothing outside is written, nothing hangs."""
+    for how in ("link", "pipe"):
+        repository(f"own-{how}", {"plan.org": PLAN})
+        for name in ("rota-claim.text", "rota-claim.journal"):
+            path = path_of(f"own-{how}/.git/{name}")
+            if how == "pipe":
+                os.mkfifo(path)
+            else:
+                os.symlink(write(f"victim-{name}", "mine\n"), path)
+        for n in range(2):  # a journal that cannot be read may be an error once
+            r = claim(f"own-{how}/plan.org", "one")
+            if r.returncode == 0:
+                break
+        check(r.returncode == 0, f"{how}: the task is claimed", r)
+        check(not os.listdir(path_of(f"own-{how}/.git")).count("rota-claim.text"), f"{how}: the claim removes its files")
+    for name in ("rota-claim.text", "rota-claim.journal"):
+        check(file_text(f"victim-{name}") == "mine\n", f"a file that {name} links to is not written", file_text(f"victim-{name}"))
+    repository("own-lock", {"plan.org": PLAN})
+    os.symlink(path_of("made-by-lock"), path_of("own-lock/.git/rota-claim.lock"))
+    r = claim("own-lock/plan.org", "one")
+    check(r.returncode != 0 and not os.path.exists(path_of("made-by-lock")), "a link in the place of the lock is refused", r)
+
+
+def check_journal():
+    """A journal that someone else wrote does not change a file outside of the work tree."""
+    repository("journal", {"plan.org": PLAN})
+    tip = git("journal", "rev-parse", "HEAD").strip()
+    blob = git("journal", "rev-parse", "HEAD:plan.org").strip()
+    os.makedirs(path_of("elsewhere"))
+    os.symlink(path_of("elsewhere"), path_of("journal/linked"))
+    for path in ("../outside.sh", "linked/outside.sh"):
+        victim = path_of("journal", path)
+        with open(victim, "w", encoding="utf-8") as f:
+            f.write("known\n")
+        write("journal/.git/rota-claim.journal", f"{tip} {tip} {blob} {blob} 6 {path}\n")
+        write("journal/.git/rota-claim.text", "known\ntouch PWNED\n")
+        claim("journal/plan.org", "one")
+        with open(victim, encoding="utf-8") as f:
+            check(f.read() == "known\n", f"{path} is not changed")
+
+
+def check_leaving():
+    """A directory of the main work tree that became a link to another place: the plan there is not changed."""
+    repository("main", {"d/plan.org": PLAN})
+    git("main", "worktree", "add", "-q", path_of("second"), "-b", "second")
+    os.rename(path_of("main/d"), path_of("stolen"))
+    os.symlink(path_of("stolen"), path_of("main/d"))
+    before = git("main", "rev-parse", "main")
+    r = claim("second/d/plan.org", "one")
+    check(r.returncode == 75 and file_text("stolen/plan.org") == PLAN, "nothing is written behind a link", r)
+    check(git("main", "rev-parse", "main") == before, "and nothing is published")
+
+
+def check_left_process():
+    """A process that git leaves behind, with its output open, as ssh with ControlPersist: the claim does not wait for it."""
+    repository("far", {"plan.org": PLAN})
+    git("far", "config", "receive.denyCurrentBranch", "ignore")
+    subprocess.run(["git", "clone", "-q", path_of("far"), path_of("near")], env=ENV, check=True, timeout=60)
+    git("near", "config", "remote.origin.url", f"ssh://host{path_of('far')}")
+    ssh = write("ssh.sh", f'#!/bin/sh\nsleep 300 < /dev/null > /dev/null &\necho $! >> {path_of("left")}\nfor a; do :; done\nexec sh -c "$a"\n', 0o700)
+    try:
+        r = rota("claim", path_of("near/plan.org"), "one", "--agent", "desk", GIT_SSH_COMMAND=ssh, GIT_SSH_VARIANT="simple")
+        check(r.returncode == 0, "the task is claimed", r)
+        check("DOING One" in git("far", "show", "main:plan.org"), "and published")
+    except subprocess.TimeoutExpired as e:
+        check(False, "the claim waits for the process", e)
+    finally:
+        for pid in file_text("left").split():
+            os.kill(int(pid), signal.SIGKILL)
+
+
+def check_commands_as_urls():
+    """The repository cannot allow URLs that are commands."""
+    for key in ("remote.origin.url", "remote.origin.pushurl"):
+        name = key.rsplit(".", 1)[1]
+        repository(name, {"plan.org": PLAN})
+        git(name, "config", "remote.origin.url", path_of("far"))
+        git(name, "config", key, f"ext::touch {path_of('PWNED3')}")
+        git(name, "config", "protocol.ext.allow", "always")
+        r = claim(f"{name}/plan.org", "one")
+        check(not os.path.exists(path_of("PWNED3")), f"{key}: the command is not executed", r)
+
+
+sys.exit(run_parts(check_programs, check_branch, check_names, check_own_files, check_journal, check_leaving, check_left_process,
+                   check_commands_as_urls))

@@ -10,11 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 struct child {
 	pid_t pid;
+	int pidfd;          /* readable when it has ended; -1: not known */
 	int in, out, error; /* -1: closed */
 };
 
@@ -62,6 +64,8 @@ static const char **command_line(const struct git *g, const char *const *argv)
 					     "core.hooksPath=/dev/null",
 					     "-c",
 					     "core.fsmonitor=false", /* may be a program */
+					     "-c",
+					     "protocol.ext.allow=never", /* a URL that is a command */
 					     "-c",
 					     "fetch.recurseSubmodules=false",
 					     "-c",
@@ -111,19 +115,26 @@ static enum err start(const struct git *g, const char *const *argv, struct child
 		close_end(&ends[2][0]);
 		return why_set(g->why, E_IO, WHY_NOWHERE, "cannot start git: %s", strerror(error));
 	}
-	*ret = (struct child){ pid, ends[0][1], ends[1][0], ends[2][0] };
+	*ret = (struct child){ pid, (int)syscall(SYS_pidfd_open, pid, 0), ends[0][1], ends[1][0],
+			       ends[2][0] };
 	fcntl(ret->in, F_SETFL, O_NONBLOCK);
+	fcntl(ret->out, F_SETFL, O_NONBLOCK);
+	fcntl(ret->error, F_SETFL, O_NONBLOCK);
 	return OK;
 }
 
+/* Reads what is there. */
 static void read_some(int *fd, struct buf *to)
 {
 	char chunk[65536];
-	ssize_t n = read(*fd, chunk, sizeof chunk);
-	if (n > 0 && to->n < GIT_OUTPUT_BYTES_MAX)
-		buf_add(to, (struct str){ chunk, (size_t)n });
-	if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
-		close_end(fd);
+	ssize_t n = 1;
+	while (*fd >= 0 && n > 0) {
+		n = read(*fd, chunk, sizeof chunk);
+		if (n > 0 && to->n < GIT_OUTPUT_BYTES_MAX)
+			buf_add(to, (struct str){ chunk, (size_t)n });
+		if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
+			close_end(fd);
+	}
 }
 
 static void write_some(int *fd, struct str *input)
@@ -135,25 +146,31 @@ static void write_some(int *fd, struct str *input)
 		close_end(fd);
 }
 
-/* Writes the input and reads the output until git has closed it. False: GIT_SECONDS_MAX have passed. */
+/* Writes the input and reads the output until git has ended. A process that git has left behind may keep the
+ * output open: ssh with ControlPersist does. So the end of the output counts only where the end of git cannot
+ * be seen. False: GIT_SECONDS_MAX have passed. */
 static bool talk(struct child *c, struct str input, struct buf *out, struct buf *error)
 {
 	int64_t until = clock_boot().us + GIT_SECONDS_MAX * USEC;
-	while (c->out >= 0 || c->error >= 0) {
-		struct pollfd p[3] = { { c->in, POLLOUT, 0 },
-				       { c->out, POLLIN, 0 },
-				       { c->error, POLLIN, 0 } };
+	bool ended = false;
+	while (!ended && (c->pidfd >= 0 || c->out >= 0 || c->error >= 0)) {
+		struct pollfd p[] = { { c->in, POLLOUT, 0 },
+				      { c->out, POLLIN, 0 },
+				      { c->error, POLLIN, 0 },
+				      { c->pidfd, POLLIN, 0 } };
 		int64_t left = (until - clock_boot().us) / 1000;
 		if (left <= 0)
 			return false;
-		if (poll(p, 3, (int)left) < 0 && errno != EINTR)
-			return false;
+		if (poll(p, ARRAY_LEN(p), (int)left) < 0) {
+			if (errno != EINTR)
+				return false;
+			continue;
+		}
 		if (p[0].revents)
 			write_some(&c->in, &input);
-		if (p[1].revents)
-			read_some(&c->out, out);
-		if (p[2].revents)
-			read_some(&c->error, error);
+		read_some(&c->out, out);
+		read_some(&c->error, error);
+		ended = p[3].revents;
 	}
 	return true;
 }
@@ -182,6 +199,7 @@ enum err git_run(const struct git *g, const char *const *argv, struct str input,
 	close_end(&c.in);
 	close_end(&c.out);
 	close_end(&c.error);
+	close_end(&c.pidfd);
 	if (!ended)
 		kill(c.pid, SIGKILL);
 	answer.code = wait_for(c.pid);

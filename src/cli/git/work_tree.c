@@ -3,23 +3,47 @@
 
 #include "cli/plan_file.h"
 #include "host/docfile.h"
+#include "sys/write.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+/* The file of a path of the repository in a work tree. E_INPUT: it is another file, because of a link or of
+ * `..`, and may be outside of the work tree. */
+static enum err find_file(struct cli_call *call, const char *root, const char *path, const char **ret)
+{
+	char top[PATH_MAX], real[PATH_MAX];
+	const char *file = arena_printf(call->arena, "%s/%s", root, path);
+	if (!file)
+		return E_NOMEM;
+	if (!realpath(root, top) || !realpath(file, real))
+		return why_set(call->why, errno == ENOENT ? E_NOTFOUND : E_IO, WHY_NOWHERE,
+			       "cannot read %.150s: %s", file, strerror(errno));
+	size_t n = strlen(top);
+	n -= n == 1; /* the root directory ends with its slash */
+	if (strncmp(real, top, n) != 0 || real[n] != '/' || strcmp(real + n + 1, path) != 0)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "%.150s leads to another file: %.150s", file,
+			       real);
+	*ret = file;
+	return OK;
+}
+
 enum err work_file_prepare(struct cli_call *call, const struct repository *r, const char *root,
 			   const struct plan_change *change, struct work_file *ret)
 {
-	struct work_file w = { .root = root, .file = arena_printf(call->arena, "%s/%s", root, r->path) };
+	struct work_file w = { .root = root };
 	struct org o;
 	bool nothing = false;
 	_cleanup_(buf_free) struct buf out = { 0 };
-	enum err e = w.file ? docfile_text(w.file, call->arena, &w.before, call->why) : E_NOMEM;
+	enum err e = find_file(call, root, r->path, &w.file);
+	if (!e)
+		e = docfile_text(w.file, call->arena, &w.before, call->why);
 	if (!e)
 		e = org_read(w.before, call->arena, &o, call->why);
 	if (!e)
@@ -85,15 +109,18 @@ static enum err journal_paths(const struct repository *r, struct journal *ret)
 	return ret->path && ret->text ? OK : E_NOMEM;
 }
 
+/* Whatever is at that path is replaced: a repository that was unpacked may have a link or a pipe there. */
 static enum err write_new(struct cli_call *call, const char *path, struct str text)
 {
-	FILE *f = fopen(path, "we");
-	bool good = f && fwrite(text.p, 1, text.n, f) == text.n && fflush(f) == 0 && fsync(fileno(f)) == 0;
-	int error = errno;
-	if (f && fclose(f) != 0)
-		good = false;
-	return good ? OK
-		    : why_set(call->why, E_IO, WHY_NOWHERE, "cannot write %.150s: %s", path, strerror(error));
+	unlink(path);
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	int error = fd < 0 ? errno : write_all(fd, text.p, text.n);
+	if (!error && fsync(fd) != 0)
+		error = errno;
+	if (fd >= 0)
+		close(fd);
+	return error ? why_set(call->why, E_IO, WHY_NOWHERE, "cannot write %.150s: %s", path, strerror(error))
+		     : OK;
 }
 
 static void journal_remove(const struct journal *j)
@@ -119,12 +146,12 @@ static enum err recover(struct cli_call *call, struct repository *r)
 		word[5].n = (size_t)(line.p + line.n - word[5].p);
 		struct repository other = *r;
 		other.path = arena_dup(call->arena, str_trim(word[5]));
-		main_file = other.path ? arena_printf(call->arena, "%s/%s", r->main, other.path) : NULL;
 		struct git_blob old = { .id = arena_dup(call->arena, word[2]) };
 		const char *blob = arena_dup(call->arena, word[3]);
-		e = main_file && old.id && blob ? repository_refresh(r) : E_NOMEM;
+		e = other.path && old.id && blob ? repository_refresh(r) : E_NOMEM;
+		bool found = !e && find_file(call, r->main, other.path, &main_file) == OK;
 		uint64_t bytes = 0;
-		bool pending = !e && str_eq(str_of(r->tip), word[1]) &&
+		bool pending = found && str_eq(str_of(r->tip), word[1]) &&
 			       str_number(word[4], UINT32_MAX, &bytes) &&
 			       docfile_text(j.text, call->arena, &text, call->why) == OK && text.n >= bytes &&
 			       docfile_text(main_file, call->arena, &before, call->why) == OK;
@@ -144,7 +171,7 @@ enum err main_tree_lock(struct cli_call *call, struct repository *r, int *lock)
 	const char *path = arena_printf(call->arena, "%s/rota-claim.lock", r->common);
 	if (!path)
 		return E_NOMEM;
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return why_set(call->why, E_IO, WHY_NOWHERE, "cannot open %.150s: %s", path, strerror(errno));
 	for (unsigned i = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; i++) {
