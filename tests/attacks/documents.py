@@ -51,4 +51,31 @@ def watched_directory():
         check(found and "TAG directives" in found[0]["text"], "the bad one is a problem", found)
 
 
-sys.exit(run_parts([many_tags, watched_directory], sys.argv[2:], 2))
+def plans():
+    """Texts of 1 MB that would take a square of steps: each verb ends, with an answer or with an error about a limit."""
+    size = BYTES // 2
+    head = "* TODO x\n:PROPERTIES:\n:ID: x\n:END:\n* TODO y\n:PROPERTIES:\n"
+    texts = {"words": head + ":DEPENDS: " + "x " * (size // 2) + "\n:END:\n", "commas": head + ":DEPENDS: " + "x," * (size // 2) + "\n:END:\n",
+             "lists": head + ":DEPENDS: " + ("x " * 250 + ",") * (size // 501) + "\n:END:\n",
+             "workflows": "* w :workflow:\n" * (size // 15), "inner": "* w :workflow:\n" + "** v :workflow:\n" * (size // 16),
+             "arguments": "* w :workflow:\n** c :component:\n#+begin_src sh :in " + "a," * (size // 2) + "\n#+end_src\n",
+             "stars": "*" * size + " x\n", "levels": "".join("*" * (i % 400 + 1) + " TODO x\n" for i in range(size // 200)),
+             "tags": "* TODO x " + ":a" * (size // 2) + ":\n", "blocks": "#+begin_src\n" * (size // 12), "drawers": ":a:\n" * (size // 4),
+             "properties": "* a\n:PROPERTIES:\n" + ":a: b\n" * (size // 6) + ":END:\n", "twins": "".join(f"* TODO t{i % 20000}\n" for i in range(60000)),
+             "keywords": "#+TODO: " + "A " * (size // 2) + "\n* A x\n", "lines": "#+TODO: A | B\n" * (size // 14) + "* A x\n",
+             "repeater": "* TODO x\nSCHEDULED: <0001-01-01 +1h>\n" * 2000, "footnotes": "[fn:1] a\n" * (size // 9)}
+    verbs = (("org", "parse"), ("agenda",), ("plan", "check"), ("agent", "check"))
+    with tempfile.TemporaryDirectory() as d:
+        for name, text in texts.items():
+            path = os.path.join(d, name + ".org")
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(text)
+            for verb in verbs:
+                try:
+                    r = subprocess.run([ROTA, *verb, path], capture_output=True, timeout=60, check=False)
+                    check(r.returncode in (0, 1, 2) and b"Sanitizer" not in r.stderr, f"{name}: {verb} ends", (r.returncode, r.stderr[-300:]))
+                except subprocess.TimeoutExpired:
+                    check(False, f"{name}: {verb} takes more than a minute")
+
+
+sys.exit(run_parts([many_tags, plans, watched_directory], sys.argv[2:], 2))

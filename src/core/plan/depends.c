@@ -57,32 +57,28 @@ bool depends_known(struct depends *d, struct str name)
 	return find(d, name) != MAP_NONE;
 }
 
-bool depends_next(struct depends *d, struct str *rest, struct str *ret)
+bool depends_next(struct depends *d, struct depends_names *l, struct str *ret)
 {
-	struct str piece, more = *rest;
-	do {
-		if (!more.n)
+	while (!(l->piece = str_trim(l->piece)).n) {
+		if (!l->rest.n)
 			return false;
-		str_cut(&more, ',', &piece);
-		piece = str_trim(piece);
-	} while (!piece.n);
-	struct str words = piece, first = str_token(&words);
-	/* "a b" is one title, or two ids. */
-	if (first.n < piece.n && !depends_known(d, piece) && depends_known(d, first)) {
-		*ret = first;
-		*rest = str_from(*rest, (size_t)(words.p - rest->p));
-		return true;
+		str_cut(&l->rest, ',', &l->piece);
 	}
-	*ret = piece;
-	*rest = more;
+	struct str words = l->piece, first = str_token(&words);
+	/* "a b" is one title, or two ids. A long piece is not looked up at each of its words. */
+	bool ids = first.n < l->piece.n && depends_known(d, first) &&
+		   (l->piece.n > DEPENDS_NAME_MAX || !depends_known(d, l->piece));
+	*ret = ids ? first : l->piece;
+	l->piece = ids ? words : STR("");
 	return true;
 }
 
 bool depends_done(struct depends *d, unsigned plan, unsigned head)
 {
 	const struct org *o = &d->plan[plan].org;
-	struct str rest = org_property_value(o, &o->head[head], "DEPENDS"), name;
-	while (rest.n && depends_next(d, &rest, &name))
+	struct depends_names names = { .rest = org_property_value(o, &o->head[head], "DEPENDS") };
+	struct str name;
+	while (depends_next(d, &names, &name))
 		if (find(d, name) != TASK_DONE)
 			return false;
 	return true;

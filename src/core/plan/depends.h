@@ -17,5 +17,9 @@ void depends_free(struct depends *d);
 bool depends_done(struct depends *d, unsigned plan, unsigned head);
 /* Is there a task with this id or title? */
 bool depends_known(struct depends *d, struct str name);
-/* Walks the names of a value: removes the next one from the front of *rest. False: there are no more. */
-bool depends_next(struct depends *d, struct str *rest, struct str *ret);
+/* The names of a value: begin with { .rest = value }. */
+struct depends_names {
+	struct str piece, rest; /* what is left up to the next comma, and after it */
+};
+/* The next name. False: there are no more. */
+bool depends_next(struct depends *d, struct depends_names *names, struct str *ret);

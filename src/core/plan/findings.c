@@ -111,8 +111,9 @@ static void check_tasks(struct finder *f, const struct org *o)
 	struct depends d;
 	depends_init(&d, &plan, 1);
 	for (unsigned i = 0; i < o->heads; i++) {
-		struct str rest = org_property_value(o, &o->head[i], "DEPENDS"), name;
-		while (rest.n && depends_next(&d, &rest, &name))
+		struct depends_names names = { .rest = org_property_value(o, &o->head[i], "DEPENDS") };
+		struct str name;
+		while (depends_next(&d, &names, &name))
 			if (!depends_known(&d, name))
 				add(f, true, org_text(o, o->head[i].title), STR(""),
 				    about(f, "depends on @, and there is no such task", name));

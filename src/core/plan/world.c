@@ -8,12 +8,19 @@ struct compiler {
 	struct arena *arena;
 	struct why *why;
 	enum err failed;
+	unsigned worlds; /* all of them */
 };
 
 /* --- header arguments --- */
 
 static void add_word(struct compiler *c, struct word_array *to, struct str word)
 {
+	if (to->n == WORKFLOW_WORDS_MAX) {
+		c->failed =
+			why_set(c->why, E_LIMIT, (size_t)(word.p - c->org->text.p),
+				"an argument of a component can have at most %d words", WORKFLOW_WORDS_MAX);
+		return;
+	}
 	struct str *all = arena_grow(c->arena, to->word, to->n, sizeof *all);
 	if (!all) {
 		c->failed = E_NOMEM;
@@ -25,7 +32,7 @@ static void add_word(struct compiler *c, struct word_array *to, struct str word)
 
 static void add_list(struct compiler *c, struct word_array *to, struct str value)
 {
-	while (value.n) {
+	while (value.n && !c->failed) {
 		struct str piece;
 		str_cut(&value, ',', &piece);
 		piece = str_trim(piece);
@@ -172,8 +179,10 @@ static void add_component(struct compiler *c, struct world *w, const struct org_
 static struct world *add_world(struct compiler *c, struct world **list, unsigned *n, unsigned head)
 {
 	struct world *all = arena_grow(c->arena, *list, *n, sizeof *all);
-	if (!all) {
-		c->failed = E_NOMEM;
+	if (!all || c->worlds++ == WORKFLOWS_MAX) {
+		c->failed = !all ? E_NOMEM
+				 : why_set(c->why, E_LIMIT, c->org->head[head].at,
+					   "a file can have at most %d workflows", WORKFLOWS_MAX);
 		return NULL;
 	}
 	*list = all;
