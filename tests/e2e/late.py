@@ -2,12 +2,13 @@
 """Late and missed times as people see them, with a daemon that is killed and started again later.
 
 usage: late.py ROTA MACHINE [PART...]; MACHINE is the preload of tests/hostile/machine.c, which sets the daemon's clock"""
+import json
 import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from checks import check  # noqa: E402
-from rig import Clock, Rig, run_parts, wait_until  # noqa: E402
+from rig import Clock, Rig, run_parts, seconds_of, wait_until  # noqa: E402
 
 ROTA, MACHINE = sys.argv[1:3]
 
@@ -75,9 +76,23 @@ def within_the_grace():
 def told_of_missed_times():
     with LateRig() as rig:
         rig.cli("add", "@every 10s", "--id", "tick", "--", "true")
-        check(wait_until(60, lambda: "done" in by_state(rig.runs("tick"))), "it runs")
+        for policy in ("execute_next", "execute_immediately"):
+            rig.add({"id": policy, "expression": "@every 10s", "missed_schedule_policy": policy,
+                     "action": {"type": "command", "command": 'cat "$ROTA_CONTEXT"'}})
+        check(wait_until(60, lambda: all("done" in by_state(rig.runs(i)) for i in ("tick", "execute_next", "execute_immediately"))), "they run")
         found = after_restart(rig, "tick")
+        next_found, now_found = after_restart(rig, "execute_next"), after_restart(rig, "execute_immediately")
         rig.down_for(600)
+        for id, first_run in (("execute_next", next_found), ("execute_immediately", now_found)):
+            run = wait_until(60, first_run)
+            context = json.loads(rig.cli("logs", run["id"]).stdout)["run"]
+            ranges = [g for g in rig.ask("GET", f"/runs?schedule={id}")["ranges"] if g["state"] == "missed"]
+            first = min(seconds_of(g["first"]) for g in ranges)
+            check(context["missed"] == run["missed"] > 50, f"{id}: the context says how many were missed", context)
+            check(seconds_of(context["missed_since"]) == first, f"{id}: and since when", (context, ranges))
+            later = wait_until(60, lambda i=id, r=run: next((x for x in rig.runs(i) if x["nominal"] > r["nominal"] and x["state"] == "finished"), None))
+            context = json.loads(rig.cli("logs", later["id"]).stdout)["run"]
+            check((context["missed"], context["missed_since"]) == (0, None), f"{id}: the run after it is told of none", context)
         run = wait_until(60, found)
         check(run and run["missed"] > 50, "the run that takes the place of missed times is told of them", run)
         ranges = rig.ask("GET", "/runs?schedule=tick")["ranges"]

@@ -99,6 +99,9 @@ static struct val run_value(struct builder *b, const struct run_scope *s)
 	set_key(b, &map, "nominal", local_time(b, r->nominal, s->doc->when.zone));
 	set_key(b, &map, "catch_up", boolean(r->kind == KIND_CATCH_UP));
 	set_key(b, &map, "missed", number(r->missed));
+	set_key(b, &map, "missed_since",
+		s->missed_since.us ? local_time(b, s->missed_since, s->doc->when.zone)
+				   : (struct val){ .kind = VAL_NULL });
 	set_key(b, &map, "fence", number((int64_t)r->fence));
 	return map;
 }

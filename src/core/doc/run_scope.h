@@ -15,6 +15,7 @@ struct run_scope {
 	const struct schedule_doc *doc;
 	const struct run_row *run;
 	uint16_t attempt;
+	struct wall missed_since;       /* the first of run->missed times; 0: none, or not known */
 	struct val agent;               /* the agent's state; null: none */
 	struct val user;                /* the user's profile; null: none */
 	const struct run_row *previous; /* the last run that ended before this one; NULL: none */

@@ -40,6 +40,55 @@ static enum err read_previous(const struct context_source *source, struct arena 
 	return e == E_IO ? OK : e; /* the run does not fail because a result cannot be read */
 }
 
+/* Finds the last time before this run that was taken up, and the first missed one after it. */
+static enum err scan_runs(const struct context_source *source, struct arena *a, struct wall *taken,
+			  struct wall *missed, struct why *why)
+{
+	const struct run_row *run = &source->read->run;
+	struct read_filter f = { .sid = run->sid, .until = { run->nominal.us - 1 }, .limit = READ_LIST_MAX };
+	struct read_runs page = { .more = true };
+	enum err e = OK;
+	for (unsigned pages = 0; !e && page.more && pages * READ_LIST_MAX < OWED_MAX; pages++) {
+		e = read_runs(source->reader, &f, a, &page, why);
+		for (unsigned i = 0; !e && i < page.n; i++) {
+			const struct run_row *r = &page.item[i];
+			f.before.nominal = r->nominal;
+			f.before.run = r->run;
+			if (r->kind == KIND_MANUAL || r->kind == KIND_BACKFILL || r->state == RUN_SKIPPED)
+				continue;
+			if (r->state != RUN_MISSED) {
+				*taken = r->nominal;
+				return OK;
+			}
+			*missed = r->nominal;
+		}
+	}
+	return e;
+}
+
+/* The first of the missed times that the run is told of. Missed times are records of their own, or ranges. */
+static enum err find_missed_since(const struct context_source *source, struct arena *a, struct wall *ret,
+				  struct why *why)
+{
+	const struct run_row *run = &source->read->run;
+	struct wall taken = { 0 }, first = { 0 };
+	struct read_ranges ranges;
+	if (!run->missed)
+		return OK;
+	enum err e = scan_runs(source, a, &taken, &first, why);
+	if (!e)
+		e = read_ranges(source->reader, run->sid, taken, (struct wall){ run->nominal.us - 1 },
+				READ_LIST_MAX, a, &ranges, why);
+	for (unsigned i = 0; !e && i < ranges.n; i++) {
+		const struct range_row *g = &ranges.item[i];
+		if (g->state == RUN_MISSED && g->first.us > taken.us && (!first.us || g->first.us < first.us))
+			first = g->first;
+	}
+	if (!e)
+		*ret = first;
+	return e;
+}
+
 /* The task that the check of this attempt has claimed, as it has printed it. */
 static enum err read_task(const struct context_source *source, struct arena *a, struct val *ret,
 			  struct why *why)
@@ -67,6 +116,8 @@ enum err run_context_build(const struct context_source *source, struct arena *a,
 		e = read_agent_state(source, a, &s.agent, why);
 	if (!e)
 		e = read_previous(source, a, &s, why);
+	if (!e)
+		e = find_missed_since(source, a, &s.missed_since, why);
 	if (!e)
 		e = read_task(source, a, &s.task, why);
 	if (!e && !source->without_notes)

@@ -55,7 +55,8 @@ TEST(scope_as_json)
 		text.p,
 		"{\"agent\":{\"user\":{}},\"date\":\"2026-11-15\",\"day_of_week\":\"Sunday\",\"memory\":[],"
 		"\"previous\":{},\"run\":{\"attempt\":3,\"catch_up\":true,\"fence\":0,\"id\":7,\"missed\":2,"
-		"\"nominal\":\"2026-11-15T23:00:00-05:00\"},\"schedule\":{\"description\":\"\",\"id\":"
+		"\"missed_since\":null,\"nominal\":\"2026-11-15T23:00:00-05:00\"},\"schedule\":{"
+		"\"description\":\"\",\"id\":"
 		"\"daily\","
 		"\"name\":\"daily\",\"tags\":[],\"timezone\":\"America/"
 		"New_York\"},\"task\":null,\"time\":\"23:00\","
@@ -91,6 +92,9 @@ TEST(names_in_templates)
 	expect(&s, __LINE__, "{{ timestamp }}", "2026-11-15T23:00:00-05:00");
 	expect(&s, __LINE__, "{{ timestamp + duration('1h') }}", "2026-11-16T00:00:00-05:00");
 	expect(&s, __LINE__, "{{ run.catch_up && run.missed == 2 }}", "true");
+	expect(&s, __LINE__, "{{ run.missed_since }}", "null");
+	s.scope.missed_since = wall_of(1794801600 - 7200);
+	expect(&s, __LINE__, "{{ run.missed_since }}", "2026-11-15T21:00:00-05:00");
 	expect(&s, __LINE__, "{{ has(previous.outcome) }}", "false");
 	s.scope.previous = &s.before;
 	s.scope.result = STR("said so");
