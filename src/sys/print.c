@@ -74,6 +74,8 @@ void print_json(FILE *to, struct str s)
 			fprintf(to, "\\u%04x", c);
 		else if (n == 4 && !printable_length(s)) /* U+E00xx */
 			fprintf(to, "\\udb40\\udc%02x", (u[2] & 1u) << 6 | (u[3] & 0x3Fu));
+		else if (!n && u[0] >= 0x7F) /* not UTF-8 */
+			fprintf(to, "\\ufffd");
 		else
 			fwrite(s.p, 1, n ? n : 1, to);
 		s = str_from(s, n ? n : 1);

@@ -103,6 +103,41 @@ def files():
         check(FORGED not in text.split("\n"), "nor a forged line", repr(text))
 
 
+def expressions():
+    """A value is printed as JSON, whoever reads it; a rendered text is unchanged unless a terminal shows it."""
+    with Rig(ROTA) as rig:
+        context = os.path.join(rig.dir, "context.json")
+        with open(context, "w", encoding="utf-8") as f:
+            json.dump({"x": LINES}, f)
+        template = os.path.join(rig.dir, "template")
+        with open(template, "w", encoding="utf-8") as f:
+            f.write("{{ x }}")
+        r = harmless(rig, "eval", "x", "--context", context)
+        check(r.returncode == 0 and json.loads(r.stdout) == LINES, "the value is the same", r)
+        r = harmless(rig, "render", template, "--context", context, "--json")
+        check(r.returncode == 0 and json.loads(r.stdout)["text"] == LINES, "the text is the same", r)
+        check(run(rig, "render", template, "--context", context).stdout == LINES, "a program gets it unchanged")
+        for argv in (("eval", "x"), ("render", template)):
+            text = on_terminal(rig, *argv, "--context", context)
+            check(text and not HIDDEN.search(text.replace("\r\n", "\n")), f"{argv[0]} on a terminal", repr(text))
+
+
+def on_terminal(rig, *argv):
+    """What a verb prints on a terminal."""
+    master, slave = os.openpty()
+    p = subprocess.Popen([ROTA, *argv], stdin=subprocess.DEVNULL, stdout=slave, stderr=slave, env=rig.env, cwd=rig.dir)
+    os.close(slave)
+    text = b""
+    try:
+        while piece := os.read(master, 65536):
+            text += piece
+    except OSError:
+        pass  # the terminal is closed
+    p.wait(60)
+    os.close(master)
+    return text.decode("utf-8", "backslashreplace")
+
+
 def paths():
     """The data directory in the daemon's own first line, and in the configuration, which refuses C0 itself."""
     with Rig(ROTA) as rig:
@@ -115,4 +150,4 @@ def paths():
         harmless(rig, "doctor", "--data", rig.data, "--socket", rig.socket)
 
 
-sys.exit(run_parts([verbs, zero_bytes, files, paths], sys.argv[2:], 3))
+sys.exit(run_parts([verbs, zero_bytes, files, expressions, paths], sys.argv[2:], 3))

@@ -89,12 +89,13 @@ static enum err need_argument(struct cli_call *call, const char *what)
 		       what, call->args.op->example);
 }
 
-static enum err print_output(struct cli_call *call, enum err e, struct buf *out)
+static enum err print_output(struct cli_call *call, enum err e, struct buf *out,
+			     void (*printer)(FILE *to, struct str s))
 {
 	if (!e && out->failed)
 		e = E_NOMEM;
 	if (!e && out->n)
-		print_for_program(call->out, buf_str(out));
+		printer(call->out, buf_str(out));
 	return e;
 }
 
@@ -120,7 +121,7 @@ enum err verb_eval(struct cli_call *call)
 	if (!e)
 		e = expr_write(&v, NULL, call->arena, &out, call->why);
 	buf_addc(&out, '\n');
-	return print_output(call, e, &out);
+	return print_output(call, e, &out, print_json);
 }
 
 enum err verb_render(struct cli_call *call)
@@ -147,10 +148,10 @@ enum err verb_render(struct cli_call *call)
 	call->source_name = name;
 	e = template_render(template, &context.env, call->arena, &out, call->why);
 	if (e || !call->json)
-		return print_output(call, e, &out);
+		return print_output(call, e, &out, print_for_program);
 	_cleanup_(buf_free) struct buf json = { 0 };
 	buf_add(&json, STR("{\"text\":"));
 	json_write_str(&json, buf_str(&out));
 	buf_add(&json, STR("}\n"));
-	return print_output(call, out.failed ? E_NOMEM : OK, &json);
+	return print_output(call, out.failed ? E_NOMEM : OK, &json, print_json);
 }
