@@ -134,7 +134,7 @@ void check_directory(struct buf *out, const char *what, const char *path)
 			  "%s belongs to another user", path);
 	else if (st.st_mode & 022)
 		check_add(out, CHECK_FAIL, what,
-			  "`chmod go-w` it: whoever writes there chooses what rota executes",
+			  "`chmod go-w` it: a user who can write there chooses what rota executes",
 			  "%s can be written by other users", path);
 	else if (access(path, R_OK | W_OK | X_OK))
 		check_add(out, CHECK_FAIL, what, check_advice(strerror(errno)), "%s: %s", path,

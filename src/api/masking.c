@@ -40,8 +40,8 @@ enum err masking_apply(struct api_call *call, struct api *a)
 	return e;
 }
 
-/* Whether the shim of an attempt with secrets has died, so that nobody can mask its reports. They are removed
- * when the processes of the attempt have been killed. */
+/* Whether the shim of an attempt with secrets has died: its reports cannot be masked any more. They are
+ * removed when the processes of the attempt have been killed. */
 static bool shim_died(const char *runs, const struct run_row *run)
 {
 	struct runfile f = { 0 };
