@@ -105,7 +105,7 @@ def status_of(rig, method, path, text):
 
 
 def hidden_requests():
-    """A request in bytes that one reader takes for a body and another does not, as behind a proxy: it is not carried out."""
+    """Request smuggling: a second request, in bytes that a proxy could take for the body of the first, is not carried out."""
     hidden = b"DELETE /api/v1/schedules/a HTTP/1.1\r\nHost: x\r\n\r\n"
     with Rig(ROTA) as rig:
         rig.start()

@@ -96,6 +96,7 @@ def check_eval(d):
     expect_error(("eval", "1", "--context", "-"), 2, "a context must be one map, such as {\"user\": {\"name\": \"Ann\"}}, at column 1",
             stdin=b"[1]")
     expect_error(("eval", "1", "--context", "-"), 2, "at line 2, column 1", stdin=b"a: 1\na: 2\n")
+    expect_error(("eval", "1", "--context", "-"), 2, "standard input has more than 67108864 bytes", stdin=b" " * (64 << 20) + b" ")
     expect_error(("eval", "1", "--context", write(d, "bad.json", '{"a": }')), 2, "expected a value, at column 7")
 
 

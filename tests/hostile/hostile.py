@@ -99,7 +99,7 @@ class HostileRig(Rig):
         return left
 
 
-def preload_env(rig):
+def env_without_preload(rig):
     """The environment without the preload, for the command line."""
     return {k: v for k, v in rig.env.items() if k != "LD_PRELOAD"}
 
@@ -108,7 +108,7 @@ def preload_env(rig):
 
 def cli(rig, *argv, env=None, timeout=60):
     return subprocess.run([rig.rota, argv[0], "--socket", rig.socket, *argv[1:]], stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, timeout=timeout, env=env or preload_env(rig), cwd=rig.dir)
+                          capture_output=True, text=True, timeout=timeout, env=env or env_without_preload(rig), cwd=rig.dir)
 
 
 def doctor(rig, *argv):
@@ -489,7 +489,7 @@ def failing_disk_without_schedules():
         rig.machine.set(Machine.WRITE, errno.EIO)
         asking = subprocess.Popen([rig.rota, "state", "set", "mood", "calm", "--user", "--socket", rig.socket],
                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                  env=preload_env(rig))
+                                  env=env_without_preload(rig))
         check(wait_until(30, lambda: "rota: store: " in rig.log_text()), "the daemon reports the trouble by itself", rig.log_text())
         rig.machine.set(Machine.WRITE, 0)
         output = asking.communicate(timeout=200)[0]

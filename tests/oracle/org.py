@@ -140,7 +140,8 @@ def compare_listed(rota, paths, results):
 
 
 def write_classes(directory):
-    """A file with tags of one character: both ends of every class of characters in Unicode, which are those of Emacs."""
+    """Writes a file with tags of one character: both sides of every limit between characters that Emacs allows in tags
+    (letters, marks and digits of Unicode) and others."""
     def is_tag(c):
         category = unicodedata.category(chr(c))
         return category[0] in "LM" or category in ("Nd", "Nl")

@@ -27,8 +27,8 @@ static enum err read_text(struct cli_call *call, struct str path, struct str *re
 		return why_set(call->why, error == ENOENT ? E_NOTFOUND : E_IO, WHY_NOWHERE,
 			       "cannot read %.150s: %s", std ? "standard input" : path.p, strerror(error));
 	if (all.n > YAML_BYTES_MAX)
-		return why_set(call->why, E_LIMIT, WHY_NOWHERE, "%.150s has more than %u bytes", path.p,
-			       YAML_BYTES_MAX);
+		return why_set(call->why, E_LIMIT, WHY_NOWHERE, "%.150s has more than %u bytes",
+			       std ? "standard input" : path.p, YAML_BYTES_MAX);
 	char *copy = all.failed ? NULL : arena_dup(call->arena, buf_str(&all));
 	if (!copy)
 		return E_NOMEM;

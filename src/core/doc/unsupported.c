@@ -1,5 +1,5 @@
 /* Features that are read but not supported yet. A schedule or agent that uses one gets a warning and is
- * blocked: a run without its budget would look as if it had been applied. */
+ * blocked: a run without its budget would look as if the budget had been applied. */
 #include "core/doc/agent/agent.h"
 #include "core/doc/internal.h"
 

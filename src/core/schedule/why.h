@@ -11,7 +11,7 @@ struct why_facts {
 	const struct run_row *record;  /* of that nominal time; NULL: none */
 	const struct range_row *range; /* that contains the time; NULL: none */
 	bool enabled, paused, removed; /* the present state of the schedule */
-	bool blocked;                  /* its document needs something that does not exist */
+	bool blocked;                  /* its document cannot be executed; see doc_blocked */
 	bool condition_false;          /* its condition does not hold now */
 	bool would_fail;               /* a run could not succeed now: a secret is missing */
 	enum reason held;              /* why its agent or account is held; REASON_NONE: it is not */

@@ -34,7 +34,7 @@ void check_fail(struct check *c, const char *fmt, ...)
 		c->found = true;
 		c->failures = CHECK_FAILURES_MAX;
 	} else if (c->want && c->failures > CHECK_FAILURES_MAX / 2 && c->others++ < 1000) {
-		c->failures = CHECK_FAILURES_MAX / 2; /* the history continues */
+		c->failures = CHECK_FAILURES_MAX / 2; /* below the maximum, so that the check does not end */
 	}
 	unsigned i = 0;
 	while (i < CHECK_KINDS_MAX && c->kind[i] && c->kind[i] != fmt)

@@ -117,8 +117,8 @@ struct check {
 	struct world *w;
 	unsigned failures;
 	bool quiet, found;
-	unsigned others; /* number of findings that do not contain `want` */
-	const char *want;
+	unsigned others;  /* number of findings that do not contain `want` */
+	const char *want; /* the check ends when a finding contains this text; NULL: not used */
 	char first[512];
 	const char *kind[CHECK_KINDS_MAX]; /* formats of the findings that were printed */
 
