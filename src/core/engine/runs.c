@@ -556,8 +556,8 @@ static void handle_not_started(struct engine *e, struct run *r)
 	r->attempt = r->row.attempt;
 	r->maybe_started = true;
 	gate_release_slot(e, r);
-	if (r->row.state == RUN_RETRYING && r->killed) {
-		end_retries(e, r);
+	if (r->row.state == RUN_RETRYING && (r->killed || runs_is_paused(e, r))) {
+		end_retries(e, r); /* a crash may have come between the pause and the end of its retries */
 	} else if (r->row.state == RUN_RETRYING) {
 		int64_t left = r->row.retry_at.us - e->set_back - e->now.wall.us;
 		int64_t most = r->row.reason == REASON_RATE_LIMITED

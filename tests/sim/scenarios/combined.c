@@ -79,6 +79,24 @@ SCENARIO(pause_drops_a_retry_that_is_being_recorded)
 	expect_rows(s, a, "09:00 failed/exit 09:00-09:00:01");
 }
 
+/* The daemon crashes when the pause is written, and before it drops the retry. */
+SCENARIO(pause_drops_a_retry_although_the_daemon_crashes)
+{
+	uint64_t a = add_schedule(
+		s, (struct spec){ .cron = AT_NINE, .policy = { ONE_RETRY, .retry_delay = 1200 } });
+	script_run(s, a, failing(SECONDS(1), REASON_EXIT));
+	script_run(s, a, lasting(SECONDS(1)));
+	run_until(s, "09:05");
+	struct world *w = rig_world(s);
+	world_command(w, (struct command){ .kind = CMD_PAUSE, .sid = a, .to = WALL_NEVER });
+	world_run(w, w->t + 12000);
+	world_crash(w, SECONDS(5));
+	run_until(s, "09:10");
+	resume_schedule(s, a);
+	run_until(s, "10:00");
+	expect_rows(s, a, "09:00 failed/exit 09:00-09:00:01");
+}
+
 SCENARIO(stop_drops_a_retry_that_is_being_recorded)
 {
 	uint64_t a =
