@@ -109,11 +109,13 @@ void clock_init(struct engine *e)
 	e->skew = e->last_skew = e->max_skew = e->now.wall.us - e->now.boot.us;
 	e->max_ahead = CLOCK_AHEAD_SECONDS * USEC;
 	e->set_back = set_back(e);
-	/* The clock was far ahead when the store was restored: do not record years as missed. */
-	if (e->restored_at.us - e->now.wall.us > CLOCK_AHEAD_SECONDS * USEC)
-		e->restored_at = e->now.wall;
 	if (last.us == INT64_MIN)
 		return;
+	/* The clock was years ahead when the store was restored: do not record years as missed. No engine
+	 * trusts such a clock, so nothing has run by it. */
+	if (e->restored_at.us - e->now.wall.us > CLOCK_AHEAD_SECONDS * USEC &&
+	    e->restored_at.us - last.us >= CLOCK_ABSENCE_SECONDS * USEC)
+		e->restored_at = e->now.wall;
 	e->clock_held = e->now.wall.us - last.us >= CLOCK_ABSENCE_SECONDS * USEC;
 	if (e->clock_held || last.us > e->now.wall.us) {
 		e->max_skew = last.us - e->now.boot.us;

@@ -309,7 +309,6 @@ void observe_up(struct check *c)
 		v->agent = v->agent == p->agent ? v->agent : 0;
 		v->key = v->key == p->key ? v->key : 0;
 	}
-	c->mark_disbelieved |= c->restored.us - world_wall(c->w).us > DAYS(1);
 	c->all_paused = model_hold(c->w->rows, 0) != NULL;
 	c->claims = c->launches = 0;
 	load_clock(c);

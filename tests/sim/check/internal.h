@@ -148,7 +148,6 @@ struct check {
 	int64_t all_resumed;        /* true time at which the engine was told that all are resumed */
 	int64_t hold_requested[64]; /* by key: 1 + true time of the last request for a hold; 0: released */
 	struct wall restored;       /* when the store was last restored; 0: never */
-	bool mark_disbelieved;      /* a load found `restored` more than a day ahead of the clock */
 	uint64_t restored_sid;      /* the largest sid that the restored store has */
 	uint64_t restores;
 	int64_t slack; /* lateness that the delays of the ports can cause */

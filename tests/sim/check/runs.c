@@ -219,10 +219,7 @@ static void check_once(struct check *c, const struct check_run *v, uint32_t self
 	uint32_t other;
 	/* By a backfill, a person may run times that the restored store does not know. */
 	bool by_hand = v->row.kind == KIND_BACKFILL && v->row.nominal.us <= c->restored.us;
-	/* A time of restore more than a day ahead of the clock is ignored, so that a restore by a wrong clock
-	 * does not stop everything for years. */
-	bool unmarked = c->mark_disbelieved && v->row.nominal.us <= c->restored.us;
-	if (v->row.kind == KIND_MANUAL || by_hand || unmarked)
+	if (v->row.kind == KIND_MANUAL || by_hand)
 		return;
 	if (number_map_get(&c->first_started, key, &other) && other != self)
 		check_fail(c, "G1: sid %llu: %s is executed as run %llu and as run %llu",

@@ -78,8 +78,7 @@ static const char *wrong_refusal(const struct opinion *o, const struct opinion_s
 			   : maybe_held(o, p, decided, decided, true) ? REASON_COUNT
 								      : bar;
 	unsigned limit = p->missed == MISSED_CATCH_UP ? p->catch_up_limit : 1;
-	if (skip == REASON_COUNT || stepped_between(o, true_time(o, r->nominal), decided) ||
-	    o->restored.us > now.us)
+	if (skip == REASON_COUNT || stepped_between(o, true_time(o, r->nominal), decided))
 		return NULL;
 	if (r->nominal.us <= o->restored.us)
 		return r->reason == REASON_RESTORED ? NULL : "it may have been acted on before the restore";

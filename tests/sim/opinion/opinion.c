@@ -504,10 +504,7 @@ void opinion_ended(struct opinion *o, const struct run_file *f)
 void opinion_up(struct opinion *o)
 {
 	spans_end(&o->down, o->w->t + o->slack + SECONDS(4));
-	/* A time of restore that is far ahead of the clock is ignored. */
 	o->restored = o->w->rows->restored;
-	if (o->restored.us - world_wall(o->w).us > DAYS(1))
-		o->restored = world_wall(o->w);
 	o->loaded = o->w->t;
 	o->opens = 0;
 	o->askeds = 0;

@@ -163,8 +163,6 @@ static struct expected expect(const struct opinion *o, const struct opinion_sche
 		return refusal(RUN_SKIPPED, REASON_MAX_RUNS);
 	if (maybe_held(o, p, decided, decided, true))
 		return (struct expected){ .any = true };
-	if (o->restored.us > now.us)
-		return (struct expected){ .any = true }; /* the clock was stepped back since the restore */
 	if (due.us <= o->restored.us)
 		return refusal(RUN_MISSED, REASON_RESTORED);
 	if (surely_held(o, p, decided, false))

@@ -56,3 +56,22 @@ SCENARIO(restore_adopts_the_runs_that_it_knows)
 	expect_rows(s, b, "08:20 missed/restored");
 	expect_true(s, sim_runner_file(rig_world(s), 2, 1)->exit.reason == REASON_RESTORED);
 }
+
+/* The clock is set back by more than a day after the restore: the times before the restore come again, and
+ * those that ran since the backup must not run again. */
+SCENARIO(restore_is_believed_by_a_clock_more_than_a_day_behind_it)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = "20,40 8 * * *" });
+	struct world *w = rig_world(s);
+	run_until(s, "08:15");
+	world_back_up(w);
+	run_until(s, "08:45");
+	world_restore(w, SECONDS(5));
+	run_until(s, "08:50");
+	expect_rows(s, a, "08:20..08:40 missed/restored");
+	world_step_clock(w, -HOURS(30));
+	world_run(w, w->t + SECONDS(1));
+	world_crash(w, SECONDS(5));
+	run_until(s, "03-05 09:00");
+	expect_rows(s, a, "03-04 08:20..08:40 missed/restored");
+}

@@ -180,22 +180,26 @@ TEST(restored_by_a_clock_far_ahead)
 {
 	struct engine *e = engine_with();
 	load_sched(e, 1, 0, MISSED_SKIP, AT(0));
-	load_done(e, AT(60 * 24 * 365), 7);
+	load_done(e, AT(60 * 24 * 366), 7);
 	step(e, &(struct event){ .kind = EV_LOADED }, AT(0));
 	step(e, &(struct event){ .kind = EV_TICK }, AT(1));
 	if (CHECK_INT(fx.stores, 1))
 		CHECK_INT(fx.store[0].op, ST_OCC);
 	free_engine(e);
-	/* If the clock is only an hour before the restore, it may have been set back since. Runs of that hour
-	 * must not be repeated. */
-	e = engine_with();
-	load_sched(e, 1, 0, MISSED_SKIP, AT(0));
-	load_done(e, AT(60), 7);
-	step(e, &(struct event){ .kind = EV_LOADED }, AT(0));
-	step(e, &(struct event){ .kind = EV_TICK }, AT(1));
-	if (CHECK_INT(fx.stores, 1))
-		CHECK_INT(fx.store[0].range.reason, REASON_RESTORED);
-	free_engine(e);
+	/* If the clock is less than that before the restore, it may have been set back since. Runs of that
+	 * time must not be repeated. */
+	static const int64_t ahead[] = { 60, 60 * 30, 60 * 24 * 366 - 1 };
+	for (unsigned i = 0; i < ARRAY_LEN(ahead); i++) {
+		test_case("%lld minutes", (long long)ahead[i]);
+		e = engine_with();
+		load_sched(e, 1, 0, MISSED_SKIP, AT(0));
+		load_done(e, AT(ahead[i]), 7);
+		step(e, &(struct event){ .kind = EV_LOADED }, AT(0));
+		step(e, &(struct event){ .kind = EV_TICK }, AT(1));
+		if (CHECK_INT(fx.stores, 1))
+			CHECK_INT(fx.store[0].range.reason, REASON_RESTORED);
+		free_engine(e);
+	}
 }
 
 TEST(followers_do_not_act_on_earlier_ends)
