@@ -486,8 +486,7 @@ void due_handle(struct engine *e)
 
 /* --- answers --- */
 
-static void claim_acked(struct engine *e, const struct pending *pending, const struct st_ack *ack,
-			struct sched *s)
+static void claim_acked(struct engine *e, const struct pending *pending, const struct st_ack *ack)
 {
 	struct run *r = engine_run(e, pending->run);
 	if (ack->res != ST_OK) {
@@ -499,10 +498,6 @@ static void claim_acked(struct engine *e, const struct pending *pending, const s
 	}
 	engine_reply_code(e, pending->command, REPLY_OK, pending->sid, pending->run);
 	if (r) {
-		if (s && policy_of(s)->overlap != OVERLAP_ALLOW &&
-		    policy_of(s)->overlap != OVERLAP_QUEUE_ALL && r->row.kind != KIND_MANUAL &&
-		    r->row.kind != KIND_BACKFILL)
-			runs_drop_retries(e, s);
 		runs_recorded(e, r);
 	} else if (pending->outcome) {
 		follow_notify(e, &(struct run_row){ .sid = pending->sid,
@@ -544,7 +539,7 @@ void due_acked(struct engine *e, const struct pending *pending, const struct st_
 	if (s && by_clock && ack->res == ST_LOST)
 		skip_recorded(e, s, tried);
 	if (pending->purpose == FOR_CLAIM)
-		claim_acked(e, pending, ack, s);
+		claim_acked(e, pending, ack);
 	if (s && pending->purpose == FOR_CLAIM && pending->kind == KIND_BACKFILL)
 		command_backfill_next(e, s, (enum st_res)ack->res);
 	if (s && s->removed && s->first_run == NONE)

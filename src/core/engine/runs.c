@@ -239,12 +239,31 @@ void runs_state_changed(struct engine *e, uint32_t key)
 
 /* --- attempts --- */
 
+/* True if this run, once it is claimed, takes the place of the pending retries of earlier runs. */
+static bool replaces_retries(const struct sched *s, const struct run *r)
+{
+	enum overlap overlap = (enum overlap)policy_of(s)->overlap;
+	return overlap != OVERLAP_ALLOW && overlap != OVERLAP_QUEUE_ALL && r->row.kind != KIND_MANUAL &&
+	       r->row.kind != KIND_BACKFILL;
+}
+
+/* The run is claimed: its preconditions, if it has any, have answered yes. A run that is refused leaves the
+ * retries of earlier runs alone. */
+static void handle_claimed(struct engine *e, struct run *r)
+{
+	struct sched *s = runs_sched(e, r);
+	for (uint32_t i = s->first_run; i != run_index(e, r) && replaces_retries(s, r);
+	     i = e->run[i].sibling)
+		runs_drop_retry(e, &e->run[i]);
+	proceed(e, r);
+}
+
 void runs_recorded(struct engine *e, struct run *r)
 {
 	if (r->row.state == RUN_PENDING)
 		ask_next(e, r);
 	else
-		proceed(e, r);
+		handle_claimed(e, r);
 }
 
 /* Backfills and catch-up runs go one after another, whatever the policy for overlap. */
@@ -524,6 +543,20 @@ static void handle_too_late(struct engine *e, struct run *r, const struct rn_rep
 		runs_refuse(e, r, RUN_MISSED, REASON_WINDOW_CLOSED);
 }
 
+/* True if a later run of the schedule was claimed while the retry was pending. Found after a load if the
+ * daemon crashed before it had given the retry up. */
+static bool is_replaced(const struct engine *e, const struct run *r)
+{
+	const struct sched *s = &e->sched[r->sched];
+	for (uint32_t i = r->sibling; i != NONE; i = e->run[i].sibling) {
+		const struct run *later = &e->run[i];
+		if (later->phase != PHASE_RECORDING && later->row.state != RUN_PENDING &&
+		    later->row.claimed.us >= r->row.ended.us && replaces_retries(s, later))
+			return true;
+	}
+	return false;
+}
+
 /* The attempt was never started; the run is still claimed. */
 static void handle_not_started(struct engine *e, struct run *r)
 {
@@ -556,8 +589,8 @@ static void handle_not_started(struct engine *e, struct run *r)
 	r->attempt = r->row.attempt;
 	r->maybe_started = true;
 	gate_release_slot(e, r);
-	if (r->row.state == RUN_RETRYING && (r->killed || runs_is_paused(e, r))) {
-		end_retries(e, r); /* a crash may have come between the pause and the end of its retries */
+	if (r->row.state == RUN_RETRYING && (r->killed || runs_is_paused(e, r) || is_replaced(e, r))) {
+		end_retries(e, r); /* a crash may have come between the cause and the end of its retries */
 	} else if (r->row.state == RUN_RETRYING) {
 		int64_t left = r->row.retry_at.us - e->set_back - e->now.wall.us;
 		int64_t most = r->row.reason == REASON_RATE_LIMITED
@@ -658,7 +691,7 @@ static void verdict_acked(struct engine *e, struct run *r, const struct pending 
 		return;
 	}
 	r->row.state = RUN_CLAIMED;
-	proceed(e, r);
+	handle_claimed(e, r);
 }
 
 void runs_acked(struct engine *e, const struct pending *pending, const struct st_ack *ack)

@@ -269,7 +269,7 @@ void judge_dropped_retries(struct opinion *o, const struct opinion_sched *s, con
 	bool both = p->overlap == OVERLAP_ALLOW || p->overlap == OVERLAP_QUEUE_ALL;
 	for (unsigned i = 0; i < o->opens; i++) {
 		struct opinion_run *r = &o->run[o->open[i]];
-		if (&o->sched[r->sched] != s || r == by)
+		if (&o->sched[r->sched] != s || r->row.run >= by->row.run)
 			continue;
 		r->dropped |= !both;
 		if (!both && has_pending_retry(r) && !r->probing && !r->preventing &&

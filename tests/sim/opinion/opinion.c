@@ -287,13 +287,16 @@ static void told_of_run(struct opinion *o, const struct st_req *q, bool ok, stru
 {
 	struct opinion_sched *s = &o->sched[r->sched];
 	bool check = r->rules.policy.preconditions & 1u << ASK_CHECK;
+	/* It is claimed now: recorded without preconditions, or they have all said yes. */
+	bool claimed = (q->op == ST_OCC || q->op == ST_VERDICT) && ok && r->row.state == RUN_CLAIMED &&
+		       !r->row.attempt;
 	if (q->op == ST_OCC && ok && !r->known) {
 		open_run(o, r);
-		if (is_regular(&r->row))
-			judge_dropped_retries(o, s, r);
-		if (r->row.state == RUN_CLAIMED && !check)
+		if (claimed && !check)
 			note_ready(o, r);
 	}
+	if (claimed && is_regular(&r->row))
+		judge_dropped_retries(o, s, r);
 	if (q->op == ST_VERDICT && r->row.state == RUN_CLAIMED && !r->row.attempt && !check)
 		note_ready(o, r);
 	if (q->op == ST_FINISH || q->op == ST_VERDICT) {
@@ -302,9 +305,8 @@ static void told_of_run(struct opinion *o, const struct st_req *q, bool ok, stru
 		if (!run_is_open(&r->row))
 			close_run(o, r);
 	}
-	/* A run with overlap cancel_running was claimed: older runs must be killed. Catch-up runs go one
-	 * after another. */
-	bool claimed = (q->op == ST_OCC || q->op == ST_VERDICT) && ok && r->row.state == RUN_CLAIMED;
+	/* A run of cancel_running goes on: the older ones must be killed. Catch-up runs go one after
+	 * another. */
 	bool cancels = claimed && s->rules.policy.overlap == OVERLAP_CANCEL_RUNNING &&
 		       r->row.kind != KIND_BACKFILL && r->row.kind != KIND_CATCH_UP &&
 		       s->versions == r->versions && r->known && !r->may_be_killed;

@@ -107,6 +107,58 @@ SCENARIO(retry_is_kept_when_the_next_time_is_skipped)
 	expect_rows(s, a, "09:00 done #2 03-10 10:00:01-03-10 10:00:02; 03-10 09:00 skipped/excluded");
 }
 
+/* The next time is recorded, and then refused because its condition is false. */
+SCENARIO(retry_is_kept_when_the_next_time_is_refused_by_its_condition)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN,
+						    .policy = { .retries = 1,
+								.backoff = BACKOFF_FIXED,
+								.retry_delay = 720,
+								.preconditions = 1 << ASK_CONDITION } });
+	script_run(s, a, failing(SECONDS(1), REASON_EXIT));
+	script_run(s, a, lasting(SECONDS(1)));
+	run_until(s, "08:15");
+	script_answer(s, a, ASK_CONDITION, false, REASON_CONDITION);
+	run_until(s, "08:25");
+	expect_rows(s, a, "08:10 done #2 08:22:01-08:22:02; 08:20 skipped/condition");
+}
+
+/* The next time waits for its condition; when that becomes true, the retry is dropped. */
+SCENARIO(retry_is_dropped_when_the_condition_of_the_next_time_becomes_true)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN,
+						    .policy = { .retries = 1,
+								.backoff = BACKOFF_FIXED,
+								.retry_delay = 1200,
+								.window = 300,
+								.preconditions = 1 << ASK_CONDITION } });
+	script_run(s, a, failing(SECONDS(1), REASON_EXIT));
+	script_run(s, a, lasting(SECONDS(1)));
+	run_until(s, "08:15");
+	script_answer(s, a, ASK_CONDITION, false, REASON_CONDITION);
+	run_until(s, "08:21");
+	expect_rows(s, a, "08:10 retrying/exit 08:10 again 08:30:01; 08:20 pending");
+	script_answer(s, a, ASK_CONDITION, true, REASON_NONE);
+	world_state_changed(rig_world(s), 0);
+	run_until(s, "08:29");
+	expect_rows(s, a, "08:10 failed/exit 08:10-08:10:01; 08:20 done 08:21-08:21:01");
+}
+
+/* The daemon crashes when the next run is claimed, and before it drops the retry. */
+SCENARIO(retry_is_dropped_for_the_next_run_although_the_daemon_crashes)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN,
+						    .policy = { .retries = 1,
+								.backoff = BACKOFF_FIXED,
+								.retry_delay = 700 } });
+	script_run(s, a, failing(SECONDS(1), REASON_EXIT));
+	script_run(s, a, lasting(SECONDS(1)));
+	run_until(s, "08:20:00.012"); /* 08:20 is written, and not answered yet */
+	world_crash(rig_world(s), SECONDS(5));
+	run_until(s, "08:29");
+	expect_rows(s, a, "08:10 failed/exit 08:10-08:10:01; 08:20 done 08:20:05-08:20:06");
+}
+
 /* With queue_all the retry and the next run both continue, one at a time. */
 SCENARIO(retry_waits_for_the_running_run)
 {
