@@ -6,7 +6,8 @@
  * future. */
 static void start_rewind(struct engine *e)
 {
-	struct wall *causes[] = { &e->loaded_at, &e->stepped_at, &e->resumed_at, &e->stalled_at };
+	struct wall *causes[] = { &e->loaded_at, &e->stepped_at, &e->resumed_at, &e->stalled_at,
+				  &e->all_resumed_at };
 	for (size_t i = 0; i < ARRAY_LEN(causes); i++)
 		if (causes[i]->us > e->now.wall.us)
 			*causes[i] = e->now.wall;

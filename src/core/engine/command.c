@@ -239,19 +239,34 @@ void command_change_range(struct engine *e, struct sched *s)
 	command_submit(e, s, &r, FOR_PUT, 0);
 }
 
+/* When the open range of the schedule ended. A pause ends at its time, even if the daemon was down or the
+ * machine suspended then: later times were missed, not paused. Other reasons end now. */
+static struct wall range_end(const struct engine *e, const struct sched *s)
+{
+	struct wall at = e->now.wall;
+	if (s->row.flags & SCHED_PAUSED)
+		at = s->row.paused_until;
+	else if (s->range_reason == REASON_PAUSED && e->all_resumed_at.us)
+		at = e->all_resumed_at;
+	if (at.us < s->row.changed.us)
+		at = s->row.changed;
+	return at.us < e->now.wall.us ? at : e->now.wall;
+}
+
 void command_resume(struct engine *e, struct sched *s, uint64_t command)
 {
-	struct st_req r = command_new_put(s, e->now.wall);
+	struct wall at = range_end(e, s);
+	struct st_req r = command_new_put(s, at);
 	r.keep_next = false;
 	r.close_range = true;
 	r.row.flags &= ~(uint32_t)SCHED_PAUSED;
 	r.row.paused_until = WALL_NEVER;
 	r.clear_failures = true;
-	r.row.changed = e->now.wall;
-	r.row.high = e->now.wall.us > s->row.pruned_to.us
-			     ? e->now.wall
+	r.row.changed = at;
+	r.row.high = at.us > s->row.pruned_to.us
+			     ? at
 			     : s->row.pruned_to; /* may be lower than before, if the clock stepped back */
-	r.row.next = due_next(s, e->now.wall);
+	r.row.next = due_next(s, at);
 	r.row.next_set_at = (struct wall){ 0 };
 	r.note = STR("");
 	command_submit(e, s, &r, FOR_RESUME, command);
@@ -299,13 +314,13 @@ static void apply_pause(struct engine *e, struct sched *s)
 }
 
 /* All schedules are resumed. Nominal times during the pause do not fire, even if jitter delays them beyond
- * its end. */
+ * its end; later ones do. */
 static void resume_with_all(struct engine *e, struct sched *s)
 {
 	struct wall last;
 	bool queued =
 		s->row.flags & SCHED_ENABLED && !s->busy && !s->removed && !s->range_reason && !s->outdated;
-	if (queued && !clock_is_unsettled(e, s) && due_last_pending(e, s, &last))
+	if (queued && !clock_is_unsettled(e, s) && !s->row.after && due_prev(s, e->all_resumed_at, &last))
 		due_record_range(e, s, last, RUN_SKIPPED, REASON_PAUSED);
 	else
 		due_enqueue(e, s);
@@ -315,10 +330,15 @@ static void resume_with_all(struct engine *e, struct sched *s)
 static void apply_global_pause(struct engine *e, const struct hold_row *hold)
 {
 	bool was_paused = e->paused_all;
+	struct wall until = e->global_pause.until;
 	e->paused_all = hold->reason != 0;
+	e->resuming_all = false;
 	e->global_pause = *hold;
+	e->all_resumed_at = (struct wall){ 0 };
 	if (!e->paused_all && !was_paused)
-		return; /* there was no pause whose times could be skipped */
+		return;                       /* there was no pause whose times could be skipped */
+	if (!e->paused_all && !e->clock_held) /* a clock that is not trusted says nothing about its end */
+		e->all_resumed_at = until.us < e->now.wall.us ? until : e->now.wall;
 	for (uint32_t i = 0; i < e->scheds; i++) {
 		struct sched *s = &e->sched[i];
 		if (!s->in_use || s->row.flags & SCHED_PAUSED)

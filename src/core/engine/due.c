@@ -408,7 +408,7 @@ static bool is_another_due(const struct engine *e, const struct sched *s)
 static void handle_sched(struct engine *e, struct sched *s)
 {
 	struct resource *agent = engine_resource(e, policy_of(s)->agent);
-	struct wall held = due_held_until(e, s);
+	struct wall held = due_held_until(e, s), paused;
 	if (clock_is_unsettled(e, s)) {
 		heap_put(&e->due, sched_index(e, s), e->now.wall.us + USEC / 100);
 	} else if (s->first_end != NONE) {
@@ -421,6 +421,8 @@ static void handle_sched(struct engine *e, struct sched *s)
 		due_enqueue(e, s); /* the clock stepped back while it waited for a token */
 	} else if (e->paused_all) {
 		due_open_range(e, s, s->next_try, REASON_PAUSED);
+	} else if (due_prev(s, e->all_resumed_at, &paused)) {
+		due_record_range(e, s, paused, RUN_SKIPPED, REASON_PAUSED);
 	} else if (agent && agent->held && agent->hold.until.us == INT64_MAX) {
 		due_open_range(e, s, s->next_try, REASON_BLOCKED);
 	} else if (due_time(s, s->next_try).us <= e->restored_at.us) {
@@ -461,9 +463,9 @@ void due_handle(struct engine *e)
 {
 	if (e->clock_held)
 		return;
-	if (e->paused_all && e->global_pause.until.us <= e->now.wall.us) {
+	if (e->paused_all && !e->resuming_all && e->global_pause.until.us <= e->now.wall.us) {
 		struct command resume_all = { .kind = CMD_RESUME };
-		e->global_pause.until = WALL_NEVER; /* resume only once */
+		e->resuming_all = true;
 		command_handle(e, &resume_all);
 	}
 	e->rewind_waits = false;

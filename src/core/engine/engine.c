@@ -517,7 +517,7 @@ bool engine_next(const struct engine *e, struct now now, struct wall *ret)
 	struct wall turn;
 	if (!e->documents_first && late_next_token(e, now, &turn) && claims && turn.us < best)
 		best = turn.us;
-	if (e->paused_all && e->global_pause.until.us < best)
+	if (e->paused_all && !e->resuming_all && e->global_pause.until.us < best)
 		best = e->global_pause.until.us;
 done:
 	*ret = (struct wall){ best };

@@ -232,6 +232,8 @@ struct engine {
 
 	struct hold_row global_pause; /* with paused_all */
 	bool paused_all;
+	bool resuming_all;          /* the end of the pause of all is being recorded */
+	struct wall all_resumed_at; /* when the last pause of all ended; 0: not known */
 	bool is_loaded;       /* EV_LOADED was handled */
 	bool documents_first; /* EV_DOCUMENTS has not come: nothing comes due */
 	struct effects *fx;   /* of this step */

@@ -340,8 +340,10 @@ void judge_range(struct opinion *o, struct opinion_sched *s, const struct range_
 		s->missed_now += owed;
 		/* After a pause of all schedules, its times are recorded by their nominal times, and are not
 		 * judged one by one. */
+		int64_t t = true_time(o, n);
 		bool resumed = g->reason == REASON_PAUSED && o->all_paused.n && n.us <= now.us &&
-			       o->all_paused.at[o->all_paused.n - 1].to >= decided - o->slack;
+			       (o->all_paused.at[o->all_paused.n - 1].to >= decided - o->slack ||
+				spans_touch(&o->all_paused, t - o->slack, t + o->slack));
 		if (!resumed && (at < 100 || at + 100 >= all))
 			judge_time(o, s, n, g->state, g->reason, KIND_TIMER, decided);
 	}
@@ -373,8 +375,21 @@ static bool is_in_force(const struct opinion *o, const struct opinion_sched *s, 
 	}
 }
 
+/* The schedule is resumed: whether its own pause was over at that time, even if the daemon was down then. */
+static bool pause_was_over(const struct opinion *o, const struct opinion_sched *s, const struct range_row *g,
+			   struct wall n)
+{
+	const struct model_sched *m = model_sched(o->w->rows, s->sid);
+	int64_t t = true_time(o, n);
+	return g->reason == REASON_PAUSED && s->row.flags & SCHED_PAUSED && m &&
+	       !(m->row.flags & SCHED_PAUSED) && n.us > s->row.paused_until.us &&
+	       !spans_touch(&o->all_paused, t - o->slack, t + o->slack) &&
+	       !spans_touch(&o->untrusted, t - o->slack, t + o->slack) &&
+	       !spans_touch(&o->stepped, t - SECONDS(60), INT64_MAX);
+}
+
 /* The range of `s` that was open ends at `last`: each of its times must have come while its reason was in
- * force. While the daemon is down, a reason cannot end. */
+ * force. While the daemon is down, only a pause can end. */
 void judge_closed_range(struct opinion *o, const struct opinion_sched *s, const struct range_row *g,
 			struct wall last)
 {
@@ -386,6 +401,10 @@ void judge_closed_range(struct opinion *o, const struct opinion_sched *s, const 
 		all.when.from = RULE_FROM_ALWAYS;
 	for (unsigned i = 0; i < 500 && next_nominal(o, &all, n, &n) && n.us <= last.us; i++) {
 		int64_t t = true_time(o, n);
+		if (pause_was_over(o, s, g, n))
+			FIND(o, "sid %llu: %s is skipped/paused, but the pause was over at %s",
+			     (unsigned long long)s->sid, check_time_text(n),
+			     check_time_text(s->row.paused_until));
 		/* In the future: the clock was stepped back while the range was being closed. */
 		if (t <= s->opened + o->slack || t > o->w->t ||
 		    spans_touch(&o->outage, t - o->slack - SECONDS(3), t + o->slack) ||

@@ -30,6 +30,45 @@ SCENARIO(pause_ends_at_its_time)
 	expect_rows(s, a, RAN("08:10") RAN("08:20") "08:30..08:45 skipped/paused; 08:50 done 08:50-08:50:01");
 }
 
+/* Times after the end of the pause were missed, not paused. */
+SCENARIO(pause_that_ends_while_the_daemon_is_down_ends_at_its_time)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.missed = MISSED_SKIP });
+	run_until(s, "08:25");
+	send_command(s, (struct command){ .kind = CMD_PAUSE, .sid = a, .to = at(s, "08:45") });
+	run_until(s, "08:35");
+	world_crash(rig_world(s), MINUTES(30));
+	run_until(s, "09:15");
+	expect_rows(s, a,
+		    RAN("08:10") RAN("08:20") "08:30..08:45 skipped/paused; 08:50..09:00 missed/down; "
+					      "09:10 done 09:10-09:10:01 missed 2");
+}
+
+SCENARIO(pause_all_that_ends_while_the_daemon_is_down_ends_at_its_time)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.missed = MISSED_SKIP });
+	uint64_t b = add_schedule(s, (struct spec){ .cron = "40,50 8 * * *" });
+	run_until(s, "08:25");
+	send_command(s, (struct command){ .kind = CMD_PAUSE, .to = at(s, "08:45") });
+	run_until(s, "08:35");
+	world_crash(rig_world(s), MINUTES(30));
+	run_until(s, "09:15");
+	expect_rows(s, a,
+		    RAN("08:10") RAN("08:20") "08:30..08:45 skipped/paused; 08:50..09:00 missed/down; "
+					      "09:10 done 09:10-09:10:01 missed 2");
+	expect_rows(s, b, "08:40 skipped/paused; 08:50 done 09:05-09:05:01");
+}
+
+/* While the ranges of the pause are open nothing else wakes the engine. */
+SCENARIO(pause_all_ends_at_its_time)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
+	run_until(s, "08:25");
+	send_command(s, (struct command){ .kind = CMD_PAUSE, .to = at(s, "08:45") });
+	run_until(s, "08:55");
+	expect_rows(s, a, RAN("08:10") RAN("08:20") "08:30..08:45 skipped/paused; 08:50 done 08:50-08:50:01");
+}
+
 SCENARIO(pause_all_skips_times_until_resume)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN }),
