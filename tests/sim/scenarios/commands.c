@@ -375,6 +375,21 @@ SCENARIO(removal_with_kill_kills_a_running_attempt)
 	expect_rows(s, a, "08:10 killed/cancelled 08:10-08:12");
 }
 
+/* The process is not alive yet when the schedule is removed. */
+SCENARIO(removal_with_kill_kills_a_starting_attempt)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
+	struct world *w = rig_world(s);
+	script_run(s, a, lasting(MINUTES(5)));
+	w->timing.launch = (struct span){ SECONDS(20), SECONDS(20) };
+	run_until(s, "08:10:10");
+	expect_true(s, sim_runner_file(w, open_run(s, a), 1)->state == FILE_REQUESTED);
+	expect_true(s, send_command(s, (struct command){ .kind = CMD_DROP, .sid = a, .kill = true }).code ==
+			       REPLY_OK);
+	run_until(s, "08:45");
+	expect_rows(s, a, "08:10 killed/cancelled 08:10:20-08:10:20");
+}
+
 /* --- backfill --- */
 
 SCENARIO(backfill_runs_missed_times)

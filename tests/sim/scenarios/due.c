@@ -650,6 +650,17 @@ SCENARIO(excluded_date_is_not_caught_up)
 		"09:00:01");
 }
 
+/* The later time is excluded, so the earlier one is the latest that may run. */
+SCENARIO(excluded_date_does_not_supersede_a_missed_time)
+{
+	start_at(s, "03-09 08:00");
+	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.calendar = CALENDAR_SOME });
+	run_until(s, "03-09 08:30");
+	world_crash(rig_world(s), HOURS(27));
+	run_until(s, "03-10 12:00");
+	expect_rows(s, a, "09:00 done 03-10 11:30-03-10 11:30:01; 03-10 09:00 skipped/excluded");
+}
+
 /* 08:00 to 10:00 in New York is 13:00 to 15:00 UTC. Times outside are one range. */
 SCENARIO(active_hours_in_another_zone)
 {

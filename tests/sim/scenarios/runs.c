@@ -92,6 +92,19 @@ SCENARIO(retry_is_dropped_for_the_next_run)
 		    "08:10 failed/exit 08:10-08:10:01; 08:20 done 08:20-08:20:01; 08:30 done 08:30-08:30:01");
 }
 
+SCENARIO(retry_is_kept_when_a_person_runs_the_schedule)
+{
+	uint64_t a = add_schedule(
+		s, (struct spec){ .cron = AT_NINE,
+				  .policy = { .retries = 1, .backoff = BACKOFF_FIXED, .retry_delay = 1200 } });
+	script_run(s, a, failing(SECONDS(1), REASON_EXIT));
+	script_run(s, a, lasting(SECONDS(1)));
+	run_until(s, "09:05");
+	send_command(s, (struct command){ .kind = CMD_RUN, .sid = a });
+	run_until(s, "09:30");
+	expect_rows(s, a, "09:00 done #2 09:20:01-09:20:02; manual 09:05 done 09:05-09:05:01");
+}
+
 SCENARIO(retry_is_kept_when_the_next_time_is_skipped)
 {
 	start_at(s, "03-09 08:00");
@@ -325,6 +338,21 @@ SCENARIO(auth_failure_blocks_the_agent)
 	expect_rows(s, other, "10:30 done 10:30-10:30:01");
 }
 
+/* Both runs of the agent are under way when the login is refused; the other one then meets a rate limit. */
+SCENARIO(auth_failure_is_not_replaced_by_a_rate_limit)
+{
+	struct policy two = { .agent = 1, .agent_slots = 2 };
+	uint64_t a = add_schedule(s, (struct spec){ .cron = HOURLY, .policy = two });
+	uint64_t b = add_schedule(s, (struct spec){ .cron = AT_NINE, .policy = two });
+	script_run(s, a, failing(SECONDS(1), REASON_AUTH));
+	script_run(s, b, failing(SECONDS(5), REASON_RATE_LIMITED));
+	run_until(s, "11:15");
+	const struct hold_row *h = model_hold(rig_world(s)->rows, 1);
+	expect_true(s, h && h->reason == REASON_AUTH && h->until.us == INT64_MAX);
+	expect_rows(s, a, "09:00 failed/auth 09:00-09:00:01; 10:00.. skipped/blocked");
+	expect_rows(s, b, "09:00 failed/rate_limited 09:00-09:00:05");
+}
+
 SCENARIO(auth_failure_blocks_the_agent_after_a_restart)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = HOURLY, .policy.agent = 1 });
@@ -348,6 +376,24 @@ SCENARIO(max_failures_pauses)
 	expect_rows(
 		s, a,
 		"08:10 failed/exit 08:10-08:10:01; 08:20 failed/exit 08:20-08:20:01; 08:30.. skipped/paused");
+}
+
+/* A manual run that fails neither counts as a failure nor uses up max_runs. */
+SCENARIO(max_failures_does_not_count_manual_runs)
+{
+	uint64_t a = add_schedule(
+		s, (struct spec){ .cron = EVERY_TEN, .max_runs = 2, .policy.max_failures = 3 });
+	script_run(s, a, failing(SECONDS(1), REASON_EXIT));
+	run_until(s, "08:12");
+	send_command(s, (struct command){ .kind = CMD_RUN, .sid = a });
+	run_until(s, "08:15");
+	const struct model_sched *m = model_sched(rig_world(s)->rows, a);
+	expect_true(s, m->row.failures == 1 && m->row.left == 1 && !(m->row.flags & SCHED_PAUSED));
+	run_until(s, "08:29");
+	expect_rows(s, a,
+		    "08:10 failed/exit 08:10-08:10:01; manual 08:12 failed/exit 08:12-08:12:01; "
+		    "08:20 failed/exit 08:20-08:20:01; 08:30.. skipped/max_runs");
+	expect_true(s, model_sched(rig_world(s)->rows, a)->row.failures == 2);
 }
 
 SCENARIO(max_failures_counts_only_failures_in_a_row)
