@@ -337,6 +337,9 @@ struct hold_row {
 	uint32_t key;      /* an agent or account, by the engine's number; 0: all schedules (a pause) */
 	uint16_t reason;   /* 0: not held */
 	struct wall until; /* WALL_NEVER: until a person releases it */
+	/* The clock was set back from this instant, `until` takes that into account, and records up to this
+	 * instant may still lie ahead of the clock. 0: none do. */
+	struct wall set_back_from;
 };
 
 /* Texts that were never set have p NULL. */

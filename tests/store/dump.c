@@ -60,7 +60,7 @@ void dump_text(struct str text, struct buf *out)
 
 static void add_hold(struct buf *out, const struct hold_row *h)
 {
-	NUMBERS(out, "hold", h->key, h->reason, h->until.us);
+	NUMBERS(out, "hold", h->key, h->reason, h->until.us, h->set_back_from.us);
 }
 
 /* Adds the note as a separate line, if there is one. */
@@ -278,7 +278,7 @@ void dump_sqlite(const char *path, struct buf *out)
 		  " started, ended, retry_at, fence, cost, tokens_in, tokens_out, uncounted, \"end\", "
 		  "exit_code, node FROM run" },
 		{ "range", "SELECT sid, first, last, state, reason FROM range" },
-		{ "hold", "SELECT key, reason, until FROM hold" },
+		{ "hold", "SELECT key, reason, until, set_back_from FROM hold" },
 		{ "note", "SELECT 'schedule', sid, note FROM document WHERE note IS NOT NULL"
 			  " UNION ALL SELECT 'hold', key, note FROM hold WHERE note IS NOT NULL" },
 		{ "problem",

@@ -184,6 +184,7 @@ static void make_finish(struct request_stream *s, struct st_req *r)
 static void make_hold(struct request_stream *s, struct st_req *r)
 {
 	*r = req_hold((uint32_t)r->sid % 7, (unsigned)random_below(s, 3), random_time(s));
+	r->hold.set_back_from = one_in(s, 4) ? AT(random_time(s)) : (struct wall){ 0 };
 	r->note = random_note(s);
 }
 

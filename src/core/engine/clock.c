@@ -14,22 +14,40 @@ static void start_rewind(struct engine *e)
 	e->rewind = 0;
 }
 
-/* Moves the ends of holds by the step, so that each hold lasts as long as intended. No hold with an end was
- * meant to last longer than RETRY_SECONDS_MAX. */
+static void raise_to(struct wall *last, struct wall t)
+{
+	if (t.us > last->us)
+		*last = t;
+}
+
+/* True if the hold has an end, which has not come, and is not being released. */
+static bool hold_will_end(const struct engine *e, const struct resource *r)
+{
+	return r->held && !r->releasing && r->hold.until.us != INT64_MAX &&
+	       r->hold.until.us > e->now.wall.us;
+}
+
+/* Moves the end of the hold by the step, so that it lasts as long as intended. No hold with an end was meant
+ * to last longer than RETRY_SECONDS_MAX. */
+static void shift_hold(struct engine *e, const struct resource *r, int64_t step)
+{
+	const struct hold_row hold = r->hold;
+	struct wall latest = { e->now.wall.us + RETRY_SECONDS_MAX * USEC };
+	struct wall until = { hold.until.us + step };
+	if (!hold_will_end(e, r))
+		return;
+	if (until.us > latest.us)
+		until = latest;
+	if (until.us != hold.until.us)
+		command_hold(e, hold.key, (enum reason)hold.reason, until);
+}
+
+/* The clock stepped back. */
 static void shift_holds(struct engine *e, int64_t step)
 {
-	struct wall latest = { e->now.wall.us + RETRY_SECONDS_MAX * USEC };
-	for (uint32_t i = 0; i < e->resources; i++) {
-		const struct resource *r = e->resource[i];
-		const struct hold_row hold = r->hold;
-		struct wall until = { hold.until.us + step };
-		if (!r->held || r->releasing || hold.until.us == INT64_MAX || hold.until.us <= e->now.wall.us)
-			continue;
-		if (until.us > latest.us)
-			until = latest;
-		if (until.us != hold.until.us)
-			command_hold(e, hold.key, (enum reason)hold.reason, until);
-	}
+	raise_to(&e->set_back_from, (struct wall){ e->now.wall.us - step });
+	for (uint32_t i = 0; i < e->resources; i++)
+		shift_hold(e, e->resource[i], step);
 }
 
 static void accept_skew(struct engine *e)
@@ -65,12 +83,6 @@ void clock_update(struct engine *e)
 	else if (step <= -CLOCK_STEP_SECONDS * USEC)
 		start_rewind(e);
 	accept_skew(e);
-}
-
-static void raise_to(struct wall *last, struct wall t)
-{
-	if (t.us > last->us)
-		*last = t;
 }
 
 /* The latest instant on record. */
@@ -126,9 +138,31 @@ void clock_init(struct engine *e)
 		e->skew = e->max_skew;
 }
 
+/* If the daemon crashed while it corrected the records of a step back, those that are left show the step
+ * again. A hold that was moved for them is not moved a second time. */
 void clock_shift_loaded(struct engine *e)
 {
-	shift_holds(e, -e->set_back);
+	struct wall last = { e->set_back ? e->now.wall.us + e->set_back : 0 };
+	e->set_back_from = last;
+	for (uint32_t i = 0; i < e->resources; i++)
+		if (hold_will_end(e, e->resource[i]))
+			raise_to(&e->set_back_from, e->resource[i]->hold.set_back_from);
+	for (uint32_t i = 0; i < e->resources; i++)
+		shift_hold(e, e->resource[i],
+			   e->resource[i]->hold.set_back_from.us < last.us ? -e->set_back : 0);
+}
+
+/* While requests are under way, one of them may still write a record that lies ahead. */
+void clock_settle(struct engine *e)
+{
+	if (!e->set_back_from.us || e->clock_held || e->rewind != NONE || e->under_way)
+		return;
+	e->set_back_from = (struct wall){ 0 };
+	for (uint32_t i = 0; i < e->resources; i++) {
+		const struct hold_row hold = e->resource[i]->hold;
+		if (hold_will_end(e, e->resource[i]) && hold.set_back_from.us)
+			command_hold(e, hold.key, (enum reason)hold.reason, hold.until);
+	}
 }
 
 void clock_accept(struct engine *e)

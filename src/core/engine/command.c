@@ -493,7 +493,9 @@ static void update_waiters(struct engine *e, uint32_t key)
 void command_hold(struct engine *e, uint32_t key, enum reason reason, struct wall until)
 {
 	struct resource *res = engine_resource(e, key);
-	struct st_req q = { .op = ST_HOLD, .lane = LANE_FINISH, .hold = { key, (uint16_t)reason, until } };
+	struct st_req q = { .op = ST_HOLD,
+			    .lane = LANE_FINISH,
+			    .hold = { key, (uint16_t)reason, until, e->set_back_from } };
 	if (!res)
 		return;
 	bool sooner = res->held && until.us < res->hold.until.us;

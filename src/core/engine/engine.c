@@ -494,6 +494,7 @@ void engine_step(struct engine *e, const struct event *ev, struct now now, struc
 	}
 	runs_timers(e);
 	due_handle(e);
+	clock_settle(e);
 	gate_start_ready(e);
 	numbers_refill(e);
 	e->fx = NULL;

@@ -214,6 +214,8 @@ struct engine {
 	int64_t max_skew; /* the largest wall - boot ever accepted or implied by a record; a clock below it is
 			     slow */
 	int64_t set_back; /* by how much the clock was set back before the load, as far as rows show */
+	struct wall set_back_from; /* the clock was set back from here, and records may lie ahead up to here;
+				      0: none do */
 	int64_t max_ahead; /* the clock is held when it is this far or farther ahead of max_skew */
 	bool clock_held;   /* nothing comes due until the clock is back, or a person accepts it */
 	uint32_t
@@ -308,6 +310,8 @@ static inline uint32_t run_index(const struct engine *e, const struct run *r)
 void clock_init(struct engine *e); /* after a load: compares the clock with the last record */
 /* After a load: moves the ends of holds if the clock was set back meanwhile. */
 void clock_shift_loaded(struct engine *e);
+/* In every step: after a step back, when no record lies ahead any more, clears the marks of the holds. */
+void clock_settle(struct engine *e);
 void clock_update(struct engine *e); /* in every step: finds steps of the clock */
 void clock_accept(struct engine *e); /* a person confirms the clock */
 /* After a step back: corrects schedules until one request was sent or STEP_FIX_MAX were looked at, and

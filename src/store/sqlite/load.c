@@ -38,6 +38,7 @@ static bool fill_hold(sqlite3_stmt *s, struct load_item *ret)
 	ret->hold.key = (uint32_t)sqlite3_column_int64(s, 0);
 	ret->hold.reason = (uint16_t)sqlite3_column_int64(s, 1);
 	ret->hold.until.us = sqlite3_column_int64(s, 2);
+	ret->hold.set_back_from.us = sqlite3_column_int64(s, 3);
 	return true;
 }
 
@@ -91,7 +92,7 @@ static const struct {
 		       fill_key },
 	[LOAD_PART] = { "SELECT part, epoch, node FROM part WHERE node = 1 ORDER BY part", fill_part },
 	[LOAD_NAME] = { "SELECT kind, number, text FROM name ORDER BY kind, number", fill_name },
-	[LOAD_HOLD] = { "SELECT key, reason, until FROM hold ORDER BY key", fill_hold },
+	[LOAD_HOLD] = { "SELECT key, reason, until, set_back_from FROM hold ORDER BY key", fill_hold },
 	[LOAD_SCHED] = { "SELECT " SCHED_COLUMNS ", (SELECT reason FROM range g INDEXED BY range_open"
 			 " WHERE g.sid = schedule.sid AND last = 9223372036854775807) FROM schedule"
 			 " WHERE (dropped IS NULL OR sid IN (SELECT sid FROM run INDEXED BY run_open WHERE "

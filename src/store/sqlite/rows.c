@@ -124,7 +124,8 @@ static const struct column range_columns[] = {
 
 static const struct column hold_columns[] = { { "key", ANY_U32 },
 					      { "reason", BELOW(STORE_REASONS) },
-					      { "until", ANY_TIME } };
+					      { "until", ANY_TIME },
+					      { "set_back_from", ANY_TIME } };
 
 static const struct column news_columns[] = {
 	{ "number", ANY_KEY }, { "what", 0, UINT8_MAX, false }, { "attempt", ANY_U16 }, { "sid", ANY_ID },

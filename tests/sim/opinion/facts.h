@@ -25,6 +25,7 @@ struct held {
 	uint16_t reason;
 	int64_t asked;     /* true time from which on it is in force */
 	int64_t ends;      /* the true time at which it is meant to end; INT64_MAX: when it is released */
+	int64_t least;     /* the same before the last load; INT64_MIN: not known */
 	int64_t released;  /* true time at which the daemon was told of its release; INT64_MAX: not yet */
 	int64_t releasing; /* the release was requested; INT64_MAX: not yet */
 	struct wall until; /* as the store has it */

@@ -22,6 +22,7 @@ static void add_hold(struct opinion *o, const struct hold_row *h, int64_t t)
 					     .reason = h->reason,
 					     .asked = t,
 					     .ends = meant_end(o, h->until, t),
+					     .least = meant_end(o, h->until, t),
 					     .until = h->until,
 					     .sure = true,
 					     .released = INT64_MAX,
@@ -30,7 +31,7 @@ static void add_hold(struct opinion *o, const struct hold_row *h, int64_t t)
 
 /* A hold is in force when it is requested. It is never shortened, except that its end moves with a step back
  * of the clock, so that it lasts as long as it was meant to. A load that finds records of the future moves
- * it, too; if the daemon had crashed while it corrected the records, the hold may then end too early. */
+ * it, too: not by more than the step, but perhaps by less. */
 void judge_holds(struct opinion *o, const struct st_req *q)
 {
 	const struct hold_row *h = &q->hold;
@@ -44,9 +45,12 @@ void judge_holds(struct opinion *o, const struct st_req *q)
 		FIND(o, "the hold of %u, %s until %s, is shortened: %s until %s", h->key,
 		     reason_words[old->reason], check_time_text(old->until), reason_words[h->reason],
 		     check_time_text(h->until));
-	if (running && back && h->reason == old->reason && old->until.us != INT64_MAX &&
-	    h->until.us < old->until.us && old->sure &&
-	    (old->loaded == o->w->t ? ends > old->ends : ends != old->ends))
+	bool moves = running && back && h->reason == old->reason && old->until.us != INT64_MAX &&
+		     h->until.us < old->until.us;
+	if (moves && old->loaded == o->w->t && ends < old->least && old->least > o->w->t)
+		FIND(o, "the hold of %u was meant to end in %.3f s, and ends in %.3f s after a load", h->key,
+		     (double)(old->least - o->w->t) / 1e6, (double)(ends - o->w->t) / 1e6);
+	if (moves && old->loaded != o->w->t && old->sure && ends != old->ends)
 		FIND(o,
 		     "the hold of %u was meant to end in %.3f s, and ends in %.3f s after a step of the "
 		     "clock",
@@ -64,7 +68,7 @@ void judge_holds(struct opinion *o, const struct st_req *q)
 		/* The same hold goes on, longer or moved. */
 		old->reason = h->reason;
 		old->until = h->until;
-		old->ends = ends;
+		old->ends = old->least = ends;
 		old->sure = true;
 		return;
 	}
@@ -101,6 +105,7 @@ void holds_loaded(struct opinion *o)
 			if (row && row->until.us > world_wall(o->w).us) {
 				add_hold(o, row, o->w->t);
 				o->held[o->helds - 1].sure = row->until.us == INT64_MAX;
+				o->held[o->helds - 1].least = INT64_MIN; /* not known */
 			}
 			continue;
 		}
@@ -135,8 +140,10 @@ void holds_stepped(struct opinion *o, int64_t by)
 			       h->sure && h->ends > o->w->t;
 	}
 	for (unsigned i = 0; i < o->helds && by > 0; i++)
-		if (o->held[i].ends > o->w->t && o->held[i].ends != INT64_MAX)
+		if (o->held[i].ends > o->w->t && o->held[i].ends != INT64_MAX) {
 			o->held[i].ends = o->held[i].ends - by > o->w->t ? o->held[i].ends - by : o->w->t;
+			o->held[i].least -= o->held[i].least > INT64_MIN / 2 ? by : 0;
+		}
 }
 
 /* How long a rate limit lasts: until the provider's reset; unknown or absurd: 15 minutes, doubling to 5

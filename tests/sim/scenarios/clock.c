@@ -277,6 +277,32 @@ SCENARIO(clock_back_while_down_moves_holds_and_retries)
 	expect_true(s, r->attempt == 2 && r->outcome == OUTCOME_DONE);
 }
 
+/* The daemon crashes when the hold has been moved and the records have not been corrected: B is busy with a
+ * pause, so that the correction waits. The hold is not moved a second time. */
+SCENARIO(clock_back_and_a_crash_move_a_hold_once)
+{
+	uint64_t b = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
+	struct policy account = { .agent = 1, .account = 9 };
+	uint64_t limited = add_schedule(s, (struct spec){ .cron = "10 8 * * *", .policy = account });
+	uint64_t a = add_schedule(s, (struct spec){ .cron = "30 8 * * *", .policy = account });
+	struct process_plan f = failing(SECONDS(1), REASON_RATE_LIMITED);
+	f.reset = at(s, "10:10");
+	script_run(s, limited, f);
+	script_run(s, limited, lasting(SECONDS(1)));
+	run_until(s, "09:05");
+	struct world *w = rig_world(s);
+	world_command(w, (struct command){ .kind = CMD_PAUSE, .sid = b, .to = WALL_NEVER });
+	world_run(w, w->t + 1000);
+	world_step_clock(w, -HOURS(1));
+	world_run(w, w->t + 14000);
+	world_crash(w, SECONDS(5));
+	run_until(s, "08:10");
+	expect_true(s, wall_seconds(model_hold(w->rows, 9)->until) == wall_seconds(at(s, "09:10")));
+	expect_true(s, model_hold(w->rows, 9)->set_back_from.us == 0); /* all records are corrected */
+	run_until(s, "09:15");
+	expect_rows(s, a, "08:30 done 09:10-09:10:01");
+}
+
 /* Found by seed 25725: nothing on record shows by how much the clock was set back. The hold was set while the
  * clock was far ahead and not trusted. */
 SCENARIO(clock_back_while_down_bounds_holds)

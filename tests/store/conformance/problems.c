@@ -10,11 +10,15 @@ ON_EACH(hold_is_set_and_removed)
 	CHECK(!ack.has_row);
 	ask(f, req_hold(1, 25, INT64_MAX));
 	ask(f, req_hold(UINT32_MAX, 1, 0));
-	ask(f, req_hold(3, 23, 501));
-	EXPECT(f, "hold", "1 25 9223372036854775807|3 23 501|4294967295 1 0");
+	struct st_req r = req_hold(3, 23, 501);
+	r.hold.set_back_from = AT(77);
+	ask(f, r);
+	EXPECT(f, "hold", "1 25 9223372036854775807 0|3 23 501 77|4294967295 1 0 0");
+	ask(f, req_hold(3, 23, 501)); /* the mark is cleared */
+	EXPECT(f, "hold", "1 25 9223372036854775807 0|3 23 501 0|4294967295 1 0 0");
 	CHECK_RES(f, req_hold(3, 0, 0), ST_OK);
 	CHECK_UNCHANGED(f, req_hold(2, 0, 0), ST_OK); /* there was no hold */
-	EXPECT(f, "hold", "1 25 9223372036854775807|4294967295 1 0");
+	EXPECT(f, "hold", "1 25 9223372036854775807 0|4294967295 1 0 0");
 }
 
 ON_EACH(a_note_stays_until_it_is_replaced)

@@ -61,8 +61,9 @@ static int read_hold_row(sqlite3_stmt *s, struct arena *a, void *item)
 		return ROW_INVALID;
 	*h = (struct read_hold){ .row = { .key = (uint32_t)sqlite3_column_int64(s, 0),
 					  .reason = (uint16_t)sqlite3_column_int(s, 1),
-					  .until = { sqlite3_column_int64(s, 2) } },
-				 .note = text_read(s, 3) };
+					  .until = { sqlite3_column_int64(s, 2) },
+					  .set_back_from = { sqlite3_column_int64(s, 3) } },
+				 .note = text_read(s, 4) };
 	return query_copied(query_copy_text(a, &h->note));
 }
 

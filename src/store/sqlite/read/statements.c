@@ -121,7 +121,7 @@ static const char *const text[] = {
 	[READ_RANGE_COVERS] = "SELECT sid, first, last, state, reason FROM range INDEXED BY range_last"
 			      " WHERE sid = ?1 AND last >= ?2 AND first <= ?2 ORDER BY first DESC LIMIT 1",
 
-	[READ_HOLDS] = "SELECT key, reason, until, note FROM hold ORDER BY key LIMIT ?1",
+	[READ_HOLDS] = "SELECT key, reason, until, set_back_from, note FROM hold ORDER BY key LIMIT ?1",
 	[READ_PROBLEM] = "SELECT " PROBLEM_COLUMNS " FROM problem WHERE number = ?1",
 	[READ_PROBLEMS] =
 		"SELECT " PROBLEM_COLUMNS " FROM problem WHERE number < ?1 ORDER BY number DESC LIMIT ?2",

@@ -91,9 +91,10 @@ static const char *const text[] = {
 		"UPDATE range SET first = ?2 WHERE sid = ?1 AND last = 9223372036854775807"
 		" AND first > ?2",
 
-	[SQL_HOLD_PUT] = "INSERT INTO hold (key, reason, until, note) VALUES (?1, ?2, ?3, nullif(?4, '')) ON"
-			 " CONFLICT (key) DO UPDATE SET reason = excluded.reason, until = excluded.until,"
-			 " note = nullif(ifnull(?4, note), '')",
+	[SQL_HOLD_PUT] = "INSERT INTO hold (key, reason, until, set_back_from, note)"
+			 " VALUES (?1, ?2, ?3, ?4, nullif(?5, '')) ON CONFLICT (key) DO UPDATE SET"
+			 " reason = excluded.reason, until = excluded.until,"
+			 " set_back_from = excluded.set_back_from, note = nullif(ifnull(?5, note), '')",
 	[SQL_HOLD_REMOVE] = "DELETE FROM hold WHERE key = ?1",
 
 	/* The largest numbers that were recorded. */

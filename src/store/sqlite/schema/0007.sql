@@ -1,0 +1,3 @@
+-- While records of a clock that was set back are being corrected: the instant from which it was set back, which `until` takes into
+-- account already. 0: no records lie ahead.
+ALTER TABLE hold ADD COLUMN set_back_from INTEGER NOT NULL DEFAULT 0;
