@@ -118,10 +118,10 @@ def rows():
 NUMBERS = {"schedule": ("sid", "after", "seen", "rev", "flags", "left", "failures", "owed", "owed_since", "next", "high", "pruned_to",
                         "changed", "paused_until", "next_set_at", "put_at"),
            "run": ("run", "sid", "rev", "attempt", "reason", "kind", "state", "outcome", "uncounted", "replaced", "missed", "nominal",
-                   "due", "claimed", "started", "ended", "retry_at", '"end"', "fence", "cost", "tokens_in", "tokens_out", "exit_code"),
+                   "due", "claimed", "started", "ended", "retry_at", "retry", '"end"', "fence", "cost", "tokens_in", "tokens_out", "exit_code"),
            "problem": ("number", "count", "opened", "last_reported", "acked", "closed"), "memory": ("number", "run", "at"),
            "message": ("number", "kind", "state", "attempts", "sid", "run", "problem", "joined", "receiver", "at", "tried_at", "next"),
-           "range": ("sid", "first", "last", "state", "reason"), "hold": ("key", "reason", "until"),
+           "range": ("sid", "first", "last", "state", "reason"), "hold": ("key", "reason", "until", "set_back_from"),
            "news": ("what", "attempt", "sid", "run", "problem", "first", "last"), "name": ("kind", "number")}
 # The numbers of words and bits, by which tables are indexed, and a time.
 SHORT = {("run", c) for c in ("reason", "kind", "state", "outcome", "replaced", "nominal")} | {

@@ -40,7 +40,7 @@ static void add_run(struct buf *out, const char *what, const struct run_row *r)
 	NUMBERS(out, what, r->run, r->sid, r->rev, r->attempt, r->reason, r->kind, r->state, r->outcome,
 		r->replaced, r->missed, r->nominal.us, r->due.us, r->claimed.us, r->started.us, r->ended.us,
 		r->retry_at.us, r->fence, r->cost, r->tokens_in, r->tokens_out, r->uncounted, r->end,
-		r->exit_code, r->node);
+		r->exit_code, r->node, r->retry);
 }
 
 void dump_sched_row(const struct sched_row *r, struct buf *out)
@@ -276,7 +276,7 @@ void dump_sqlite(const char *path, struct buf *out)
 		  "SELECT run, sid, rev, attempt, reason, kind, state, outcome, replaced, missed, nominal, "
 		  "due, claimed,"
 		  " started, ended, retry_at, fence, cost, tokens_in, tokens_out, uncounted, \"end\", "
-		  "exit_code, node FROM run" },
+		  "exit_code, node, retry FROM run" },
 		{ "range", "SELECT sid, first, last, state, reason FROM range" },
 		{ "hold", "SELECT key, reason, until, set_back_from FROM hold" },
 		{ "note", "SELECT 'schedule', sid, note FROM document WHERE note IS NOT NULL"

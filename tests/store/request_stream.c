@@ -115,6 +115,7 @@ static void make_occ(struct request_stream *s, struct st_req *r)
 	r->run.reason = (uint16_t)random_below(s, 3);
 	r->run.uncounted = (uint16_t)random_below(s, 3);
 	r->run.missed = (uint32_t)random_below(s, 3);
+	r->run.retry = random_below(s, 100);
 	r->run.end = random_below(s, 100);
 	r->run.fence = test_random(&s->random);
 	r->run.node = 1 + (uint32_t)random_below(s, 2);

@@ -288,6 +288,7 @@ void due_record(struct engine *e, struct sched *s, struct wall nominal, const st
 				  .claimed = e->now.wall,
 				  .fence = e->part[s->row.part].epoch,
 				  .node = e->node,
+				  .retry = finish_retry_number(s),
 				  .cost = -1,
 				  .exit_code = -1 };
 	if (!end && (kind == KIND_TIMER || kind == KIND_CATCH_UP))

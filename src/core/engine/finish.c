@@ -12,9 +12,31 @@ static void extend_hold(struct engine *e, uint32_t key, enum reason reason, stru
 		command_hold(e, key, reason, until);
 }
 
-int64_t finish_max_delay(const struct policy *p)
+static struct retry_rules rules_of_policy(const struct policy *p)
 {
-	return p->retry_most ? p->retry_most : 3600;
+	return (struct retry_rules){ .retries = p->retries,
+				     .backoff = (enum backoff)p->backoff,
+				     .delay = p->retry_delay,
+				     .most = p->retry_most ? p->retry_most : 3600 };
+}
+
+uint64_t finish_retry_number(const struct sched *s)
+{
+	struct retry_rules rules = rules_of_policy(policy_of(s));
+	return retry_encode(&rules);
+}
+
+/* Those of the version under which the run was claimed. Runs of older stores have none: then the present
+ * version applies. */
+static struct retry_rules rules_of_run(struct engine *e, const struct run *r)
+{
+	struct retry_rules rules;
+	return retry_decode(r->row.retry, &rules) ? rules : rules_of_policy(policy_of(runs_sched(e, r)));
+}
+
+int64_t finish_max_delay(struct engine *e, const struct run *r)
+{
+	return rules_of_run(e, r).most;
 }
 
 /* For how many seconds a rate limit lasts. A reset too far away comes from a wrong clock and is ignored. */
@@ -49,7 +71,7 @@ static void hold_resources(struct engine *e, const struct run *r, const struct r
 static bool has_retry(struct engine *e, struct run *r, const struct rn_report *report, int64_t *seconds)
 {
 	const struct sched *s = runs_sched(e, r);
-	const struct policy *p = policy_of(s);
+	const struct retry_rules rules = rules_of_run(e, r);
 	bool final = s->removed || runs_is_paused(e, r) || r->killed || is_from_before_restore(e, r);
 	bool limited = report->reason == REASON_RATE_LIMITED && report->outcome == OUTCOME_FAILED;
 	*seconds = rate_limit_seconds(e, r, report->reset);
@@ -60,9 +82,9 @@ static bool has_retry(struct engine *e, struct run *r, const struct rn_report *r
 	}
 	unsigned used = r->attempt - r->row.uncounted;
 	if (final || !retry_wanted((enum outcome)report->outcome, (enum reason)report->reason) || used < 1 ||
-	    used > p->retries)
+	    used > rules.retries)
 		return false;
-	*seconds = retry_delay((enum backoff)p->backoff, p->retry_delay, finish_max_delay(p), used);
+	*seconds = retry_delay(rules.backoff, rules.delay, rules.most, used);
 	return true;
 }
 

@@ -595,7 +595,7 @@ static void handle_not_started(struct engine *e, struct run *r)
 		int64_t left = r->row.retry_at.us - e->set_back - e->now.wall.us;
 		int64_t most = r->row.reason == REASON_RATE_LIMITED
 				       ? RETRY_SECONDS_MAX * USEC
-				       : finish_max_delay(policy_of(runs_sched(e, r))) * USEC;
+				       : finish_max_delay(e, r) * USEC;
 		left = left < 0 ? 0 : left > most ? most : left;
 		r->phase = PHASE_RETRY;
 		r->retry_at = (struct boot){ e->now.boot.us + left };

@@ -448,7 +448,8 @@ void finish_attempt(struct engine *e, struct run *r, const struct rn_report *rep
 /* Sends ST_FINISH: finished or to be retried, as row.state says. `avoided`: the check avoided a model
  * call. */
 void finish_record(struct engine *e, struct run *r, bool avoided);
-int64_t finish_max_delay(const struct policy *p); /* between attempts, in seconds */
+int64_t finish_max_delay(struct engine *e, const struct run *r); /* between attempts, in seconds */
+uint64_t finish_retry_number(const struct sched *s); /* run_row.retry for a run that is claimed now */
 
 /* --- gate.c: slots --- */
 void gate_enqueue(struct engine *e, struct run *r);

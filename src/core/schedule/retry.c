@@ -1,5 +1,46 @@
-/* Retries of runs: final reasons and delays. */
+/* Retries of runs: their rules as a number, final reasons and delays. */
 #include "core/schedule/retry.h"
+#include "base/limits.h"
+
+/* From the lowest bit: 20 bits each for the delays, 4 for the backoff, 16 for the retries, and a 1. */
+enum { DELAY_BITS = 20, BACKOFF_BITS = 4, RETRIES_BITS = 16 };
+static_assert(RETRY_SECONDS_MAX < 1 << DELAY_BITS, "a delay fits");
+static_assert(BACKOFF_COUNT <= 1 << BACKOFF_BITS, "a backoff fits");
+
+static uint64_t bounded_seconds(int64_t seconds)
+{
+	return seconds < 0 ? 0 : seconds > RETRY_SECONDS_MAX ? RETRY_SECONDS_MAX : (uint64_t)seconds;
+}
+
+uint64_t retry_encode(const struct retry_rules *r)
+{
+	uint64_t n = 1;
+	n = n << RETRIES_BITS | (r->retries < UINT16_MAX ? r->retries : UINT16_MAX);
+	n = n << BACKOFF_BITS | r->backoff;
+	n = n << DELAY_BITS | bounded_seconds(r->delay);
+	return n << DELAY_BITS | bounded_seconds(r->most);
+}
+
+static uint64_t take_bits(uint64_t *n, unsigned bits)
+{
+	uint64_t low = *n & ((UINT64_C(1) << bits) - 1);
+	*n >>= bits;
+	return low;
+}
+
+bool retry_decode(uint64_t number, struct retry_rules *ret)
+{
+	struct retry_rules r;
+	r.most = (int64_t)take_bits(&number, DELAY_BITS);
+	r.delay = (int64_t)take_bits(&number, DELAY_BITS);
+	uint64_t backoff = take_bits(&number, BACKOFF_BITS);
+	r.retries = (unsigned)take_bits(&number, RETRIES_BITS);
+	if (number != 1 || backoff >= BACKOFF_COUNT)
+		return false;
+	r.backoff = (enum backoff)backoff;
+	*ret = r;
+	return true;
+}
 
 bool retry_wanted(enum outcome outcome, enum reason reason)
 {

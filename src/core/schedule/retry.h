@@ -3,6 +3,17 @@
 #include "base/attr.h"
 #include "core/model.h"
 
+/* How a run is retried: the rules of the version under which it was claimed. */
+struct retry_rules {
+	unsigned retries; /* further attempts after the first */
+	enum backoff backoff;
+	int64_t delay, most; /* seconds before the next attempt, and at most */
+};
+/* The rules as one number, which is never 0, to be kept with the run; delays above RETRY_SECONDS_MAX become
+ * that. Decoding returns false for a number that is none. */
+uint64_t retry_encode(const struct retry_rules *r);
+bool retry_decode(uint64_t number, struct retry_rules *ret);
+
 /* False for done, no_work, and failures for which a retry does not help: cancelled, replaced, budget,
  * definition, template, denied, auth and billing. The caller decides about rate_limited, since it uses up no
  * attempt. */

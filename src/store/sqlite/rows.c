@@ -20,8 +20,8 @@ void run_bind(sqlite3_stmt *st, const struct run_row *r)
 {
 	DB_BIND(st, r->run, r->sid, r->rev, r->attempt, r->reason, r->kind, r->state, r->outcome,
 		r->uncounted, r->replaced, r->missed, r->nominal.us, r->due.us, r->claimed.us, r->started.us,
-		r->ended.us, r->retry_at.us, r->end, r->fence, r->node, r->cost, r->tokens_in, r->tokens_out,
-		r->exit_code);
+		r->ended.us, r->retry_at.us, r->retry, r->end, r->fence, r->node, r->cost, r->tokens_in,
+		r->tokens_out, r->exit_code);
 }
 
 /* --- what a row may contain --- */
@@ -81,6 +81,7 @@ static const struct column run_columns[] = {
 	{ "started", ANY_TIME },
 	{ "ended", ANY_TIME },
 	{ "retry_at", ANY_TIME },
+	{ "retry", ANY_ID },
 	{ "end", ANY_ID },
 	{ "fence", INT64_MIN, INT64_MAX, false },
 	{ "node", ANY_U32 },
@@ -321,6 +322,7 @@ bool run_read(sqlite3_stmt *st, int at, struct run_row *ret)
 	ret->started = next_time(&n);
 	ret->ended = next_time(&n);
 	ret->retry_at = next_time(&n);
+	ret->retry = (uint64_t)next_number(&n);
 	ret->end = (uint64_t)next_number(&n);
 	ret->fence = (uint64_t)next_number(&n);
 	ret->node = (uint32_t)next_number(&n);

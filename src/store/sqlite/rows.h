@@ -17,7 +17,7 @@ struct sched_record {
 #define RUN_COLUMNS                                                                                          \
 	"run, sid, rev, attempt, reason, kind, state, outcome, uncounted, replaced, missed, nominal, due, "  \
 	"claimed, "                                                                                          \
-	"started, ended, retry_at, \"end\", fence, node, cost, tokens_in, tokens_out, exit_code"
+	"started, ended, retry_at, retry, \"end\", fence, node, cost, tokens_in, tokens_out, exit_code"
 #define PROBLEM_COLUMNS "number, count, opened, last_reported, acked, closed, key, subject, text, by, note"
 #define MEMORY_COLUMNS  "m.number, m.run, m.at, m.agent, m.text, m.tags"
 #define MESSAGE_COLUMNS                                                                                      \
@@ -34,7 +34,7 @@ struct sched_record {
 	" ELSE EXISTS (SELECT 1 FROM run p WHERE p.sid = o.sid AND p.kind <> 4 AND p.state < 3)"             \
 	" OR EXISTS (SELECT 1 FROM run p WHERE p.sid = o.sid AND p.kind = 4 AND p.state < 3) END"            \
 	" ELSE 0 END"
-enum { SCHED_PARAMS = 19, RUN_PARAMS = 24, MEMORY_PARAMS = 6 };
+enum { SCHED_PARAMS = 19, RUN_PARAMS = 25, MEMORY_PARAMS = 6 };
 
 /* Binds all columns to the parameters 1 to …_PARAMS. The rules are not copied: `s` must live until the
  * statement has run. */

@@ -455,10 +455,10 @@ static void check_attempt_end(struct check *c, const struct check_run *v, const 
 static void check_retry(struct check *c, const struct check_run *v, const struct run_row *r,
 			const struct run_file *f)
 {
-	const struct policy *p = &v->rules.policy, *p2 = check_latest_policy(c, v);
+	const struct policy *p = &v->rules.policy;
 	const struct run_row *stored = model_run(c->w->rows, r->run);
 	unsigned long long run = r->run;
-	unsigned retries = p->retries > p2->retries ? p->retries : p2->retries;
+	unsigned retries = p->retries;
 	unsigned used = r->attempt - r->uncounted;
 	bool prevented = r->reason == REASON_LOST && f && f->state == FILE_PREVENTED;
 	bool uncounted = r->reason == REASON_RATE_LIMITED || prevented;
@@ -472,7 +472,7 @@ static void check_retry(struct check *c, const struct check_run *v, const struct
 	if (!uncounted && used > retries)
 		check_fail(c, "run %llu: retry %u of %u", run, used, retries);
 	int64_t in = r->retry_at.us - world_wall(c->w).us, want = retry_delay(p, used);
-	if (!uncounted && (in < want - SECONDS(1) || in > want + SECONDS(1)) && in != retry_delay(p2, used))
+	if (!uncounted && (in < want - SECONDS(1) || in > want + SECONDS(1)))
 		check_fail(c, "run %llu: retry %u in %.3f s, expected in %.0f s", run, used, (double)in / 1e6,
 			   (double)want / 1e6);
 	if (check_find_sched(c, v->row.sid)->known_flags & SCHED_PAUSED && v->row.kind != KIND_MANUAL)
@@ -483,7 +483,7 @@ static void check_run_end(struct check *c, const struct check_run *v, const stru
 {
 	const struct policy *p = &v->rules.policy, *p2 = check_latest_policy(c, v);
 	unsigned long long run = r->run;
-	unsigned retries = p->retries < p2->retries ? p->retries : p2->retries;
+	unsigned retries = p->retries;
 	unsigned used = r->attempt - r->uncounted;
 	if (r->outcome == OUTCOME_NONE || r->outcome >= OUTCOME_COUNT)
 		check_fail(c, "run %llu is finished without an outcome", run);

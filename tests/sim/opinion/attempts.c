@@ -160,7 +160,7 @@ static int wants_retry(const struct opinion *o, const struct opinion_run *r, con
 		     r->killed < decided;
 	if (final)
 		return 0;
-	if (s->versions != r->versions || r->may_be_killed || s->removing || s->dropped ||
+	if (r->may_be_killed || s->removing || s->dropped ||
 	    (!manual && (spans_touch(&s->paused, decided - o->slack, decided) ||
 			 spans_touch(&o->all_paused, decided - o->slack, decided))))
 		return -1;
@@ -168,6 +168,7 @@ static int wants_retry(const struct opinion *o, const struct opinion_run *r, con
 		bool no = next_comes_first(o, s, decided, rate_limit_delay(o, r), &sure);
 		return sure ? !no : -1;
 	}
+	/* A run keeps the version under which it was claimed. */
 	unsigned used = now->attempt - now->uncounted;
 	return is_retryable(now) && used >= 1 && used <= r->rules.policy.retries;
 }
@@ -182,7 +183,7 @@ static void judge_delay(struct opinion *o, struct opinion_run *r, const struct r
 	r->retry_asked = decided;
 	r->delay = is;
 	r->retry_steps = o->stepped.n;
-	if (is != want && !prevented && o->sched[r->sched].versions == r->versions)
+	if (is != want && !prevented)
 		FIND(o, "run %llu: attempt %u in %.3f s, expected in %.3f s", (unsigned long long)now->run,
 		     now->attempt + 1u, (double)is / 1e6, (double)want / 1e6);
 }
@@ -293,11 +294,11 @@ void judge_start(struct opinion *o, struct opinion_run *r, uint16_t attempt)
 	if (surely_held(o, &r->rules.policy, o->w->t, false) &&
 	    surely_held(o, &s->rules.policy, o->w->t, false))
 		FIND(o, "run %llu starts while its agent or account is held", run);
-	if (attempt > 1 && r->retry_asked && r->retry_steps == o->stepped.n && same &&
+	if (attempt > 1 && r->retry_asked && r->retry_steps == o->stepped.n &&
 	    o->w->t - r->retry_asked < r->delay)
 		FIND(o, "run %llu: attempt %u starts %.3f s too early", run, attempt,
 		     (double)(r->delay - (o->w->t - r->retry_asked)) / 1e6);
-	if (attempt > 1 && r->retry_asked > o->loaded && same && o->w->t - r->retry_asked < r->delay)
+	if (attempt > 1 && r->retry_asked > o->loaded && o->w->t - r->retry_asked < r->delay)
 		FIND(o, "run %llu: attempt %u starts %.3f s too early", run, attempt,
 		     (double)(r->delay - (o->w->t - r->retry_asked)) / 1e6);
 	if (r->rules.policy.preconditions & 1u << ASK_CHECK && same && !(r->yes & 1u << ASK_CHECK) &&

@@ -67,6 +67,23 @@ SCENARIO(retry_is_not_done_for_final_outcomes)
 	expect_rows(s, c, "09:00 failed/definition 09:00-09:00:01");
 }
 
+/* A run keeps the version under which it was claimed, also after a crash. */
+SCENARIO(retry_keeps_the_version_of_its_run)
+{
+	struct spec x = { .cron = AT_NINE,
+			  .policy = { .retries = 2, .backoff = BACKOFF_FIXED, .retry_delay = 60 } };
+	uint64_t a = add_schedule(s, x);
+	script_run(s, a, failing(SECONDS(1), REASON_EXIT));
+	run_until(s, "09:00:30");
+	x.policy.retries = 0;
+	x.policy.retry_delay = 1200;
+	change_schedule(s, a, x);
+	run_until(s, "09:01:30");
+	world_crash(rig_world(s), SECONDS(5));
+	run_until(s, "09:30");
+	expect_rows(s, a, "09:00 failed/exit #3 09:02:02-09:02:03");
+}
+
 /* The window limits the first attempt only. */
 SCENARIO(retry_may_start_after_the_window)
 {

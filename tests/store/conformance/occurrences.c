@@ -24,6 +24,7 @@ ON_EACH(occ_records_the_run_as_it_is)
 				  .started = AT(3),
 				  .ended = AT(4),
 				  .retry_at = WALL_NEVER,
+				  .retry = INT64_MAX,
 				  .end = 77, /* not stored: the store numbers ends itself */
 				  .fence = UINT64_MAX,
 				  .node = UINT32_MAX,
@@ -37,7 +38,7 @@ ON_EACH(occ_records_the_run_as_it_is)
 	CHECK(ack.has_row && ack.row.next.us == 100); /* nothing moved */
 	EXPECT(f, "run",
 	       "7 5 42 65535 39 1 5 3 2 4294967295 -100 1 2 3 4 9223372036854775807 -1 -1"
-	       " 9223372036854775807 9 65533 0 -2147483648 4294967295");
+	       " 9223372036854775807 9 65533 0 -2147483648 4294967295 9223372036854775807");
 }
 
 ON_EACH(occ_moves_the_schedule_in_the_same_request)
@@ -265,7 +266,7 @@ ON_EACH(occ_backfill_records_the_old_state)
 	r.run.kind = KIND_BACKFILL;
 	r.run.replaced = 77;
 	CHECK_RES(f, r, ST_OK);
-	EXPECT(f, "run", "3 5 1 0 0 3 1 0 6 0 100 101 102 0 0 0 0 -1 0 0 0 0 -1 0");
+	EXPECT(f, "run", "3 5 1 0 0 3 1 0 6 0 100 101 102 0 0 0 0 -1 0 0 0 0 -1 0 0");
 	r = req_occ(5, 1, 4, 101); /* no record to replace */
 	r.run.kind = KIND_BACKFILL;
 	CHECK_RES(f, r, ST_OK);

@@ -171,19 +171,19 @@ ON_EACH(runs_name_the_node_that_holds_them)
 	r.run.state = RUN_PENDING;
 	r.run.node = 2;
 	ask(f, r);
-	EXPECT(f, "run", "7 5 1 0 0 0 0 0 0 0 100 101 102 0 0 0 0 -1 0 0 0 0 -1 2");
+	EXPECT(f, "run", "7 5 1 0 0 0 0 0 0 0 100 101 102 0 0 0 0 -1 0 0 0 0 -1 2 0");
 	r = req_verdict(5, 7, RUN_CLAIMED, 0);
 	r.run.node = 3;
 	ask(f, r);
-	EXPECT(f, "run", "7 5 1 0 0 0 1 0 0 0 100 101 102 0 0 0 0 -1 0 0 0 0 -1 3");
+	EXPECT(f, "run", "7 5 1 0 0 0 1 0 0 0 100 101 102 0 0 0 0 -1 0 0 0 0 -1 3 0");
 	r = req_started(5, 7, 1, 110);
 	r.run.node = 4;
 	ask(f, r);
-	EXPECT(f, "run", "7 5 1 1 0 0 1 0 0 0 100 101 102 110 0 0 0 -1 0 0 0 0 -1 4");
+	EXPECT(f, "run", "7 5 1 1 0 0 1 0 0 0 100 101 102 110 0 0 0 -1 0 0 0 0 -1 4 0");
 	r = req_finish(5, 7, 1, RUN_RETRYING, 120);
 	r.run.node = 5;
 	ask(f, r);
-	EXPECT(f, "run", "7 5 1 1 0 0 2 1 0 0 100 101 102 110 120 0 0 5 6 7 0 0 8 5");
+	EXPECT(f, "run", "7 5 1 1 0 0 2 1 0 0 100 101 102 110 120 0 0 5 6 7 0 0 8 5 0");
 }
 
 /* --- the key of run tokens --- */

@@ -225,8 +225,8 @@ ON_EACH(withdraw_keeps_records_that_follow_ends)
 	CHECK_INT(row.next.us, 120);
 	CHECK_INT(row.changed.us, 100);
 	EXPECT(f, "run",
-	       "1 6 1 0 0 2 4 0 0 0 150 151 152 0 0 0 0 -1 0 0 0 0 -1 0|"
-	       "2 6 1 0 0 1 4 0 0 0 151 152 153 0 0 0 0 -1 0 0 0 0 -1 0");
+	       "1 6 1 0 0 2 4 0 0 0 150 151 152 0 0 0 0 -1 0 0 0 0 -1 0 0|"
+	       "2 6 1 0 0 1 4 0 0 0 151 152 153 0 0 0 0 -1 0 0 0 0 -1 0 0");
 	EXPECT(f, "range", "6 90 100 5 14");
 }
 

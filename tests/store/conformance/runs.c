@@ -31,7 +31,7 @@ ON_EACH(verdict_may_follow_a_claim)
 	ask(f, req_occ(5, 1, 7, 100));
 	CHECK_RES(f, req_verdict(5, 7, RUN_CLAIMED, 3), ST_OK);
 	CHECK_RES(f, req_verdict(5, 7, RUN_MISSED, 4), ST_OK);
-	EXPECT(f, "run", "7 5 1 0 4 0 5 0 0 0 100 101 102 0 0 0 0 -1 0 0 0 0 -1 0");
+	EXPECT(f, "run", "7 5 1 0 4 0 5 0 0 0 100 101 102 0 0 0 0 -1 0 0 0 0 -1 0 0");
 	ask(f, req_occ(5, 1, 8, 101));
 	ask(f, req_started(5, 8, 1, 110));
 	CHECK_UNCHANGED(f, req_verdict(5, 8, RUN_MISSED, 4), ST_LOST);
@@ -50,7 +50,7 @@ ON_EACH(verdict_changes_state_and_reason_only)
 	v.run.nominal = AT(66);
 	v.rev = 77; /* not checked */
 	ask(f, v);
-	EXPECT(f, "run", "7 5 1 2 9 0 4 0 0 0 100 101 102 0 0 0 0 -1 0 0 0 0 -1 0");
+	EXPECT(f, "run", "7 5 1 2 9 0 4 0 0 0 100 101 102 0 0 0 0 -1 0 0 0 0 -1 0 0");
 }
 
 /* --- ST_STARTED --- */
@@ -63,16 +63,16 @@ ON_EACH(started_is_advisory)
 	struct st_ack ack = ask(f, req_started(5, 7, 1, 110));
 	CHECK_INT(ack.res, ST_OK);
 	CHECK(ack.has_row && ack.run == 7);
-	EXPECT(f, "run", "7 5 1 1 0 0 1 0 0 0 100 101 102 110 0 0 0 -1 0 0 0 0 -1 0");
+	EXPECT(f, "run", "7 5 1 1 0 0 1 0 0 0 100 101 102 110 0 0 0 -1 0 0 0 0 -1 0 0");
 	CHECK_RES(f, req_started(5, 7, 1, 111), ST_OK);
 	CHECK_RES(f, req_started(5, 7, 2, 120), ST_OK);
-	EXPECT(f, "run", "7 5 1 2 0 0 1 0 0 0 100 101 102 120 0 0 0 -1 0 0 0 0 -1 0");
+	EXPECT(f, "run", "7 5 1 2 0 0 1 0 0 0 100 101 102 120 0 0 0 -1 0 0 0 0 -1 0 0");
 	CHECK_UNCHANGED(f, req_started(5, 7, 1, 110), ST_OK); /* late: a later attempt was seen */
 	/* A run that waited for its retry runs again. */
 	ask(f, req_finish(5, 7, 2, RUN_RETRYING, 140));
 	CHECK_UNCHANGED(f, req_started(5, 7, 1, 110), ST_OK);
 	CHECK_RES(f, req_started(5, 7, 3, 150), ST_OK);
-	EXPECT(f, "run", "7 5 1 3 0 0 1 1 0 0 100 101 102 150 140 0 0 5 6 7 0 0 8 0");
+	EXPECT(f, "run", "7 5 1 3 0 0 1 1 0 0 100 101 102 150 140 0 0 5 6 7 0 0 8 0 0");
 	ask(f, req_finish(5, 7, 3, RUN_FINISHED, 160));
 	CHECK_UNCHANGED(f, req_started(5, 7, 3, 151), ST_OK); /* a finished run does not start again */
 	CHECK_UNCHANGED(f, req_started(5, 7, 4, 170), ST_OK);
@@ -115,14 +115,14 @@ ON_EACH(finish_records_the_end)
 	struct st_ack ack = ask(f, r);
 	CHECK_INT(ack.res, ST_OK);
 	CHECK(ack.has_row && ack.row.failures == 0 && ack.run == 7);
-	EXPECT(f, "run", "7 5 1 1 25 0 2 2 0 0 100 101 102 0 110 170 0 5 6 7 0 0 8 0");
+	EXPECT(f, "run", "7 5 1 1 25 0 2 2 0 0 100 101 102 0 110 170 0 5 6 7 0 0 8 0 0");
 	ask(f, req_started(5, 7, 2, 171));
 	r = req_finish(5, 7, 2, RUN_FINISHED, 180);
 	r.failures = FAILURES_GROW;
 	ack = ask(f, r);
 	CHECK_INT(ack.res, ST_OK);
 	CHECK_INT(ack.row.failures, 1);
-	EXPECT(f, "run", "7 5 1 2 0 0 3 1 0 0 100 101 102 171 180 0 0 5 6 7 0 1 8 0");
+	EXPECT(f, "run", "7 5 1 2 0 0 3 1 0 0 100 101 102 171 180 0 0 5 6 7 0 1 8 0 0");
 	/* The first recorded end stays. */
 	CHECK_UNCHANGED(f, r, ST_OK); /* repeated: failures do not grow again */
 	struct st_req other = r;
@@ -284,13 +284,13 @@ ON_EACH(finish_records_limited_attempts)
 	struct st_req r = req_finish(5, 7, 1, RUN_RETRYING, 110);
 	r.run.uncounted = 1;
 	CHECK_RES(f, r, ST_OK);
-	EXPECT(f, "run", "7 5 1 1 0 0 2 1 0 0 100 101 102 0 110 0 0 5 6 7 1 0 8 0");
+	EXPECT(f, "run", "7 5 1 1 0 0 2 1 0 0 100 101 102 0 110 0 0 5 6 7 1 0 8 0 0");
 	ask(f, req_started(5, 7, 2, 120));
 	r = req_finish(5, 7, 2, RUN_FINISHED, 130);
 	r.run.uncounted = 65535;
 	r.run.end = 77; /* ignored: the store sets it */
 	CHECK_RES(f, r, ST_OK);
-	EXPECT(f, "run", "7 5 1 2 0 0 3 1 0 0 100 101 102 120 130 0 0 5 6 7 65535 1 8 0");
+	EXPECT(f, "run", "7 5 1 2 0 0 3 1 0 0 100 101 102 120 130 0 0 5 6 7 65535 1 8 0 0");
 	r.run.uncounted = 2;
 	CHECK_UNCHANGED(f, r, ST_LOST); /* another end */
 }

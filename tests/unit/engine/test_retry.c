@@ -1,5 +1,6 @@
 /* Retries of runs, and the tables of words. */
 #include "core/schedule/retry.h"
+#include "base/limits.h"
 #include "test.h"
 
 TEST(delay_follows_the_backoff)
@@ -29,6 +30,35 @@ TEST(delay_follows_the_backoff)
 	for (unsigned n = 0; n < ARRAY_LEN(limited); n++)
 		CHECK_INT(retry_rate_limited(n), limited[n]);
 	CHECK_INT(retry_rate_limited(1000), 18000);
+}
+
+TEST(rules_survive_as_a_number)
+{
+	static const struct {
+		int line;
+		struct retry_rules in, out;
+	} rows[] = {
+		{ __LINE__, { 0, BACKOFF_FIXED, 0, 0 }, { 0, BACKOFF_FIXED, 0, 0 } },
+		{ __LINE__, { 3, BACKOFF_EXPONENTIAL, 60, 3600 }, { 3, BACKOFF_EXPONENTIAL, 60, 3600 } },
+		{ __LINE__,
+		  { UINT16_MAX, BACKOFF_LINEAR, RETRY_SECONDS_MAX, RETRY_SECONDS_MAX - 1 },
+		  { UINT16_MAX, BACKOFF_LINEAR, RETRY_SECONDS_MAX, RETRY_SECONDS_MAX - 1 } },
+		{ __LINE__,
+		  { UINT16_MAX + 1, BACKOFF_LINEAR, INT64_MAX, -1 },
+		  { UINT16_MAX, BACKOFF_LINEAR, RETRY_SECONDS_MAX, 0 } },
+	};
+	struct retry_rules r;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		uint64_t number = retry_encode(&rows[i].in);
+		CHECK_AT(rows[i].line, number != 0 && number < INT64_MAX && retry_decode(number, &r));
+		CHECK_INT_AT(rows[i].line, r.retries, rows[i].out.retries);
+		CHECK_INT_AT(rows[i].line, r.backoff, rows[i].out.backoff);
+		CHECK_INT_AT(rows[i].line, r.delay, rows[i].out.delay);
+		CHECK_INT_AT(rows[i].line, r.most, rows[i].out.most);
+	}
+	uint64_t good = retry_encode(&rows[1].in);
+	CHECK(!retry_decode(0, &r) && !retry_decode(1, &r) && !retry_decode(UINT64_MAX, &r));
+	CHECK(!retry_decode(good | UINT64_C(1) << 62, &r) && !retry_decode(good | UINT64_C(15) << 40, &r));
 }
 
 TEST(final_outcomes_are_not_retried)

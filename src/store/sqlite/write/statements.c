@@ -60,7 +60,7 @@ static const char *const text[] = {
 	[SQL_RUN_AT] = "SELECT " RUN_COLUMNS " FROM run WHERE sid = ?1 AND nominal = ?2 AND kind <> 4",
 	[SQL_RUN_ADD] = "INSERT INTO run (" RUN_COLUMNS
 			") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16,"
-			" ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24) ON CONFLICT DO NOTHING",
+			" ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25) ON CONFLICT DO NOTHING",
 	[SQL_RUN_REMOVE] = "DELETE FROM run WHERE run = ?1",
 	[SQL_RUN_VERDICT] = "UPDATE run SET state = ?2, reason = ?3, node = ?4 WHERE run = ?1",
 	[SQL_RUN_STARTED] = "UPDATE run SET state = 1, attempt = ?2, started = ?3, node = ?4 WHERE run = ?1",
