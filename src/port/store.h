@@ -317,7 +317,7 @@ struct run_row {
 	struct wall claimed, started, ended;
 	struct wall retry_at; /* RUN_RETRYING: time of the next attempt. RUN_FINISHED: when a pending retry
 				 was given up; 0: none was pending */
-	uint64_t retry; /* how it is retried, which the store does not interpret; 0: not known */
+	uint64_t retry;       /* how it is retried, which the store does not interpret; 0: not known */
 	uint64_t end;   /* number of its end, assigned by the store when the run finishes; 0 before. The ends
 			   of each schedule are numbered on their own */
 	uint64_t fence; /* epoch of the part when it was claimed */

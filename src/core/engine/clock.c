@@ -23,8 +23,7 @@ static void raise_to(struct wall *last, struct wall t)
 /* True if the hold has an end, which has not come, and is not being released. */
 static bool hold_will_end(const struct engine *e, const struct resource *r)
 {
-	return r->held && !r->releasing && r->hold.until.us != INT64_MAX &&
-	       r->hold.until.us > e->now.wall.us;
+	return r->held && !r->releasing && r->hold.until.us != INT64_MAX && r->hold.until.us > e->now.wall.us;
 }
 
 /* Moves the end of the hold by the step, so that it lasts as long as intended. No hold with an end was meant

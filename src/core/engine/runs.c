@@ -252,8 +252,7 @@ static bool replaces_retries(const struct sched *s, const struct run *r)
 static void handle_claimed(struct engine *e, struct run *r)
 {
 	struct sched *s = runs_sched(e, r);
-	for (uint32_t i = s->first_run; i != run_index(e, r) && replaces_retries(s, r);
-	     i = e->run[i].sibling)
+	for (uint32_t i = s->first_run; i != run_index(e, r) && replaces_retries(s, r); i = e->run[i].sibling)
 		runs_drop_retry(e, &e->run[i]);
 	proceed(e, r);
 }
@@ -593,9 +592,8 @@ static void handle_not_started(struct engine *e, struct run *r)
 		end_retries(e, r); /* a crash may have come between the cause and the end of its retries */
 	} else if (r->row.state == RUN_RETRYING) {
 		int64_t left = r->row.retry_at.us - e->set_back - e->now.wall.us;
-		int64_t most = r->row.reason == REASON_RATE_LIMITED
-				       ? RETRY_SECONDS_MAX * USEC
-				       : finish_max_delay(e, r) * USEC;
+		int64_t most = r->row.reason == REASON_RATE_LIMITED ? RETRY_SECONDS_MAX * USEC
+								    : finish_max_delay(e, r) * USEC;
 		left = left < 0 ? 0 : left > most ? most : left;
 		r->phase = PHASE_RETRY;
 		r->retry_at = (struct boot){ e->now.boot.us + left };

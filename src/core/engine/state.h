@@ -216,8 +216,8 @@ struct engine {
 	int64_t set_back; /* by how much the clock was set back before the load, as far as rows show */
 	struct wall set_back_from; /* the clock was set back from here, and records may lie ahead up to here;
 				      0: none do */
-	int64_t max_ahead; /* the clock is held when it is this far or farther ahead of max_skew */
-	bool clock_held;   /* nothing comes due until the clock is back, or a person accepts it */
+	int64_t max_ahead;         /* the clock is held when it is this far or farther ahead of max_skew */
+	bool clock_held;           /* nothing comes due until the clock is back, or a person accepts it */
 	uint32_t
 		rewind; /* after a step back of the clock: the next schedule to correct; NONE: none is left */
 	bool rewind_waits; /* that schedule is busy: go on after the store's answer */
@@ -236,10 +236,10 @@ struct engine {
 	bool paused_all;
 	bool resuming_all;          /* the end of the pause of all is being recorded */
 	struct wall all_resumed_at; /* when the last pause of all ended; 0: not known */
-	bool is_loaded;       /* EV_LOADED was handled */
-	bool documents_first; /* EV_DOCUMENTS has not come: nothing comes due */
-	struct effects *fx;   /* of this step */
-	bool broken;          /* out of memory: the state is incomplete */
+	bool is_loaded;             /* EV_LOADED was handled */
+	bool documents_first;       /* EV_DOCUMENTS has not come: nothing comes due */
+	struct effects *fx;         /* of this step */
+	bool broken;                /* out of memory: the state is incomplete */
 };
 
 /* Whether the clock is held, or has stepped back and this schedule has not been corrected yet. While this is

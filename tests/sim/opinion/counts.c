@@ -113,13 +113,12 @@ static void judge_pause(struct opinion *o, struct opinion_sched *s, const struct
 		FIND(o, "sid %llu is resumed with %u failures in a row", (unsigned long long)s->sid,
 		     now->failures);
 	/* It ended at its time, even if the daemon was down then, but not before the last change. */
-	struct wall over =
-		s->row.paused_until.us < o->then.wall.us ? s->row.paused_until : o->then.wall;
+	struct wall over = s->row.paused_until.us < o->then.wall.us ? s->row.paused_until : o->then.wall;
 	if (over.us < s->row.changed.us)
 		over = s->row.changed;
 	if (ends && now->changed.us != over.us)
-		FIND(o, "sid %llu: its last change is %s, but its pause ended %s",
-		     (unsigned long long)s->sid, check_time_text(now->changed), check_time_text(over));
+		FIND(o, "sid %llu: its last change is %s, but its pause ended %s", (unsigned long long)s->sid,
+		     check_time_text(now->changed), check_time_text(over));
 }
 
 /* --- the next time --- */

@@ -305,8 +305,8 @@ static void told_of_run(struct opinion *o, const struct st_req *q, bool ok, stru
 		if (!run_is_open(&r->row))
 			close_run(o, r);
 	}
-	/* A run of cancel_running goes on: the older ones must be killed. Catch-up runs go one after
-	 * another. */
+	/* A run with overlap cancel_running was claimed: older runs must be killed. Catch-up runs go one
+	 * after another. */
 	bool cancels = claimed && s->rules.policy.overlap == OVERLAP_CANCEL_RUNNING &&
 		       r->row.kind != KIND_BACKFILL && r->row.kind != KIND_CATCH_UP &&
 		       s->versions == r->versions && r->known && !r->may_be_killed;

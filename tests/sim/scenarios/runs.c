@@ -112,8 +112,9 @@ SCENARIO(retry_is_dropped_for_the_next_run)
 SCENARIO(retry_is_kept_when_a_person_runs_the_schedule)
 {
 	uint64_t a = add_schedule(
-		s, (struct spec){ .cron = AT_NINE,
-				  .policy = { .retries = 1, .backoff = BACKOFF_FIXED, .retry_delay = 1200 } });
+		s,
+		(struct spec){ .cron = AT_NINE,
+			       .policy = { .retries = 1, .backoff = BACKOFF_FIXED, .retry_delay = 1200 } });
 	script_run(s, a, failing(SECONDS(1), REASON_EXIT));
 	script_run(s, a, lasting(SECONDS(1)));
 	run_until(s, "09:05");
@@ -177,10 +178,9 @@ SCENARIO(retry_is_dropped_when_the_condition_of_the_next_time_becomes_true)
 /* The daemon crashes when the next run is claimed, and before it drops the retry. */
 SCENARIO(retry_is_dropped_for_the_next_run_although_the_daemon_crashes)
 {
-	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN,
-						    .policy = { .retries = 1,
-								.backoff = BACKOFF_FIXED,
-								.retry_delay = 700 } });
+	uint64_t a = add_schedule(
+		s, (struct spec){ .cron = EVERY_TEN,
+				  .policy = { .retries = 1, .backoff = BACKOFF_FIXED, .retry_delay = 700 } });
 	script_run(s, a, failing(SECONDS(1), REASON_EXIT));
 	script_run(s, a, lasting(SECONDS(1)));
 	run_until(s, "08:20:00.012"); /* 08:20 is written, and not answered yet */
@@ -398,8 +398,8 @@ SCENARIO(max_failures_pauses)
 /* A manual run that fails neither counts as a failure nor uses up max_runs. */
 SCENARIO(max_failures_does_not_count_manual_runs)
 {
-	uint64_t a = add_schedule(
-		s, (struct spec){ .cron = EVERY_TEN, .max_runs = 2, .policy.max_failures = 3 });
+	uint64_t a =
+		add_schedule(s, (struct spec){ .cron = EVERY_TEN, .max_runs = 2, .policy.max_failures = 3 });
 	script_run(s, a, failing(SECONDS(1), REASON_EXIT));
 	run_until(s, "08:12");
 	send_command(s, (struct command){ .kind = CMD_RUN, .sid = a });

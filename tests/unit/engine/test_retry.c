@@ -1,6 +1,6 @@
 /* Retries of runs, and the tables of words. */
-#include "core/schedule/retry.h"
 #include "base/limits.h"
+#include "core/schedule/retry.h"
 #include "test.h"
 
 TEST(delay_follows_the_backoff)
