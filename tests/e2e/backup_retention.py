@@ -333,6 +333,30 @@ def interrupted_restore():
         check(not os.path.exists(rig.database + ".restored"), "the next start removes the restored file")
 
 
+def restored_run_with_a_gap():
+    """The first attempt of a run leaves no file, because its check fails; after a restore the second one is found alive."""
+    with MarkRig() as rig:
+        go, copy = os.path.join(rig.dir, "go"), os.path.join(rig.dir, "copy.db")
+        rig.start()
+        rig.add_command("a", seconds=120, retry={"retries": 1, "backoff": "fixed", "initial_delay": 1},
+                        check=f'while [ ! -e "{go}" ]; do sleep 0.05; done; [ "$ROTA_ATTEMPT" -gt 1 ] || exit 3')
+        run = rig.run_now("a")
+        state = lambda: rig.sql("SELECT state, attempt FROM run WHERE run = ?", run)[0]
+        check(wait_until(30, lambda: state() == (1, 0)), "the run waits for its check", state())
+        r = rig.rota_data("backup", copy)
+        check(r.returncode == 0, "a backup is made", r)
+        open(go, "w").close()
+        check(wait_until(60, lambda: rig.marks_of(run)), "its second attempt is alive", state())
+        check((code := rig.stop()) == 0, f"stopped: {code}", rig.log_text()[-2000:])
+        r = rig.rota_data("restore", copy)
+        check(r.returncode == 0, "the backup is restored", r)
+        rig.start()
+        check(wait_until(30, lambda: state() == (1, 2)), "the second attempt is adopted", state())
+        rig.ask("POST", f"/runs/r{run}/stop", {})
+        check(wait_until(30, lambda: state() == (3, 2)), "its end is recorded", state())
+        check(len(rig.marks_of(run)) == 1, "it ran once", rig.marks_of(run))
+
+
 def refusals():
     with MarkRig() as rig:
         r = rig.rota_data("backup", os.path.join(rig.dir, "none.db"))
@@ -467,8 +491,8 @@ def retention_by_size():
         rig.ask("POST", f"/runs/r{live}/stop", {})
 
 
-PARTS = [backup_under_load, database_copied_back, database_and_generation_copied_back, interrupted_restore, refusals, retention,
-         retention_by_size]
+PARTS = [backup_under_load, database_copied_back, database_and_generation_copied_back, interrupted_restore,
+         restored_run_with_a_gap, refusals, retention, retention_by_size]
 
 if __name__ == "__main__":
     sys.exit(run_parts(PARTS, sys.argv[2:], len(PARTS)))

@@ -43,10 +43,10 @@ static const struct profile profiles[] = {
 	  .timing = { SLOW_PORTS } },
 	{ "foreign", 10, 6, 3, .crash = 10, .foreign = 100, .command = 20, .timing = { SLOW_PORTS } },
 	{ "burst", 1, 120, 200, .burst = true, .crash = 40, .timing = { SLOW_PORTS } },
-	{ "nodes", 10, 6, 3, .crash = 20, .nodes = 150, .command = 60,
-	  .timing = { SLOW_PORTS, .elsewhere_percent = 40 } },
 	{ "kept", 25, 7, 3, .prune = 60, .restore = 6, .crash = 15, .machine = 3, .command = 60, .clock = 2,
 	  .timing = { SLOW_PORTS } },
+	{ "nodes", 10, 6, 3, .crash = 20, .nodes = 150, .command = 60,
+	  .timing = { SLOW_PORTS, .elsewhere_percent = 40 } },
 };
 
 struct history {

@@ -305,7 +305,7 @@ static void send_claim(struct world *w, uint64_t tag, uint64_t b)
 	sim_store_submit(w, &claim[tag % ARRAY_LEN(claim)]);
 }
 
-enum { CRASHES = 1, CLOCKS = 2, EVERYTHING = 4, DENSE = 5, PEOPLE = 6, FOREIGN = 9, BURST = 10, NODES = 11 };
+enum { CRASHES = 1, CLOCKS = 2, EVERYTHING = 4, DENSE = 5, PEOPLE = 6, FOREIGN = 9, BURST = 10, NODES = 12 };
 
 const struct planted planted[] = {
 	{ { "an answer is lost", "R1", .ack = answer_is_lost }, "never comes to rest", PEOPLE, 1 },

@@ -37,16 +37,26 @@ void world_back_up(struct world *w)
 	w->backup_t = w->t;
 }
 
+/* The last attempt that was ever started. Attempts before it may have no file, because their check found no
+ * work or failed, and some were prevented from starting. */
+static uint16_t last_attempt(const struct world *w, const struct run_row *r)
+{
+	uint16_t last = r->attempt;
+	for (unsigned i = 0; i < w->files; i++) {
+		const struct run_file *f = &w->file[i];
+		bool started = f->state != FILE_PREVENTED && f->state != FILE_REQUESTED;
+		if (f->request.run == r->run && started && f->request.attempt > last)
+			last = f->request.attempt;
+	}
+	return last;
+}
+
 /* An open run of the backup is set to the last attempt that has a file. */
 static void advance_runs(struct world *w)
 {
 	for (size_t i = 0; i < model_open_runs(w->rows); i++) {
 		struct run_row r = *model_open_run_at(w->rows, i);
-		uint16_t last = r.attempt;
-		const struct run_file *f;
-		while ((f = sim_runner_file(w, r.run, last + 1)) && f->state != FILE_PREVENTED &&
-		       f->state != FILE_REQUESTED)
-			last++;
+		uint16_t last = last_attempt(w, &r);
 		if (last == r.attempt)
 			continue;
 		struct st_ack a;

@@ -13,20 +13,46 @@
 /* --- runs that are open in the database: they are advanced to their last attempt, which the engine then
  * adopts or finds ended --- */
 
-/* Finds the last attempt after *attempt that was ever started, and when. */
-static enum err find_last_attempt(const char *runs, uint64_t run, uint16_t *attempt, struct wall *born,
-				  struct why *why)
+struct last_attempt {
+	const char *runs;
+	uint64_t run;
+	uint16_t attempt;
+	struct wall started;
+	enum err err;
+	struct why *why;
+};
+
+/* Attempts before the last one may have no file, because their check found no work or failed, and some were
+ * prevented from starting. */
+static bool find_started(void *ctx, struct run_files *files)
 {
-	enum run_life life = LIFE_ALIVE;
-	for (unsigned n = *attempt + 1u; n <= UINT16_MAX; n++) {
+	struct last_attempt *last = ctx;
+	for (unsigned i = 0; i < files->files && files->run == last->run && !last->err; i++) {
+		const struct run_file *file = &files->file[i];
+		enum run_life life = LIFE_ABSENT;
 		struct runfile f = { 0 };
-		enum err e = runfile_read(runs, run, n, &life, &f, why);
-		if (e || life == LIFE_ABSENT || f.cause == CAUSE_PREVENTED)
-			return e;
-		*attempt = (uint16_t)n;
-		*born = (struct wall){ f.started };
+		if (strcmp(file->kind, "run") != 0 || file->attempt & RUN_CHECK ||
+		    file->attempt <= last->attempt)
+			continue;
+		last->err = runfile_read(last->runs, last->run, file->attempt, &life, &f, last->why);
+		if (last->err || life == LIFE_ABSENT || f.cause == CAUSE_PREVENTED)
+			continue;
+		last->attempt = (uint16_t)file->attempt;
+		last->started = (struct wall){ f.started };
 	}
-	return OK;
+	return false; /* only the files of this run matter */
+}
+
+/* Finds the last attempt after run.attempt that was ever started, and when. */
+static enum err find_last_attempt(const char *runs, struct run_row *run, struct why *why)
+{
+	struct last_attempt last = {
+		.runs = runs, .run = run->run, .attempt = run->attempt, .started = run->started, .why = why
+	};
+	enum err e = runfile_walk(runs, run->run, find_started, &last, why);
+	run->attempt = last.attempt;
+	run->started = last.started;
+	return e ? e : last.err;
 }
 
 static enum err store_and_wait(struct store *store, const struct st_req *q, struct why *why)
@@ -45,7 +71,7 @@ static enum err store_and_wait(struct store *store, const struct st_req *q, stru
 static enum err advance_run(struct daemon *d, const struct run_row *run, struct why *why)
 {
 	struct st_req q = { .op = ST_VERDICT, .lane = LANE_USER, .sid = run->sid, .run = *run };
-	enum err e = find_last_attempt(d->runs_dir, run->run, &q.run.attempt, &q.run.started, why);
+	enum err e = find_last_attempt(d->runs_dir, &q.run, why);
 	if (e || q.run.attempt == run->attempt)
 		return e;
 	if (run->state == RUN_PENDING) {

@@ -75,3 +75,26 @@ SCENARIO(restore_is_believed_by_a_clock_more_than_a_day_behind_it)
 	run_until(s, "03-05 09:00");
 	expect_rows(s, a, "03-04 08:20..08:40 missed/restored");
 }
+
+/* The first attempt has no file, because its check failed; the second one is alive. */
+SCENARIO(restore_adopts_an_attempt_after_one_without_a_file)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = "10 8 * * *",
+						    .policy = { .preconditions = 1 << ASK_CHECK,
+								.retries = 1,
+								.backoff = BACKOFF_FIXED,
+								.retry_delay = 60 } });
+	struct world *w = rig_world(s);
+	script_answer(s, a, ASK_CHECK, false, REASON_CHECK);
+	script_run(s, a, lasting(MINUTES(30)));
+	run_until(s, "08:10:00.025");
+	expect_rows(s, a, "08:10 claimed");
+	world_back_up(w);
+	run_until(s, "08:10:30");
+	expect_rows(s, a, "08:10 retrying/check again 08:11");
+	script_answer(s, a, ASK_CHECK, true, REASON_NONE);
+	run_until(s, "08:15");
+	world_restore(w, SECONDS(5));
+	run_until(s, "08:50");
+	expect_rows(s, a, "08:10 done #2 08:15-08:41");
+}
