@@ -22,17 +22,24 @@ bool runs_is_paused(const struct engine *e, const struct run *r)
 	return r->row.kind != KIND_MANUAL && (e->sched[r->sched].row.flags & SCHED_PAUSED || e->paused_all);
 }
 
-/* True if the run counts for overlap. */
+/* True if the run is alive, or waits to be: another run of its schedule may have to wait for it. */
 static bool is_live(const struct run *r)
 {
 	return r->phase != PHASE_RECORDING && r->phase != PHASE_ENDING && !is_pending_retry(r);
+}
+
+/* A retry that is being given up does not count for overlap. But its attempt may have been started before the
+ * load, so later runs wait until it is prevented. */
+static bool is_given_up(const struct run *r)
+{
+	return r->phase == PHASE_PREVENTING && r->row.state == RUN_RETRYING;
 }
 
 unsigned runs_live(const struct engine *e, const struct sched *s)
 {
 	unsigned n = 0;
 	for (uint32_t i = s->first_run; i != NONE; i = e->run[i].sibling)
-		n += is_live(&e->run[i]);
+		n += is_live(&e->run[i]) && !is_given_up(&e->run[i]);
 	return n;
 }
 

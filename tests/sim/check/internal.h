@@ -68,8 +68,6 @@ struct check_run {
 	bool stopped; /* a person asked to stop it */
 	bool orphan;  /* a dead launcher started its process, and the engine does not know the process */
 	uint32_t kill_epoch; /* the epoch of the engine that sent RN_KILL */
-	uint32_t preventing; /* the epoch of the engine that sent RN_PREVENT and has no answer yet: the run
-				may be alive */
 	uint32_t agent, key; /* the agent and key against whose limits the run counts; 0: unknown, because of
 				an edit */
 	uint8_t agent_slots;

@@ -193,8 +193,6 @@ void observe_request(struct check *c, const struct rn_req *q)
 		check_start(c, v, q);
 	if (q->op == RN_ASK)
 		check_ask(c, v, q);
-	if (q->op == RN_PREVENT)
-		v->preventing = c->w->epoch;
 	if (q->op == RN_KILL) {
 		check_kill(c, v, q);
 		v->kill_epoch = c->w->epoch;
@@ -300,7 +298,6 @@ void observe_report(struct check *c, const struct rn_report *s)
 		v->no = (uint8_t)((v->no & ~bit) | (s->yes ? 0 : bit));
 		return;
 	}
-	v->preventing = 0;
 	if (v->launching && v->requested == s->attempt) {
 		v->launching = false;
 		c->launches--;

@@ -69,8 +69,7 @@ static bool has_live_run(const struct check *c, uint64_t sid)
 	for (size_t i = 0; i < model_open_runs(c->w->rows); i++) {
 		const struct run_row *r = model_open_run_at(c->w->rows, i);
 		const struct check_run *v = check_find_run(c, r->run);
-		if (r->sid == sid && (r->state != RUN_RETRYING ||
-				      (v && (v->requested > r->attempt || v->preventing == c->w->epoch))))
+		if (r->sid == sid && (r->state != RUN_RETRYING || (v && v->requested > r->attempt)))
 			return true;
 	}
 	/* The end of a run may just have been written, while the answer is still on its way. */

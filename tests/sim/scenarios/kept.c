@@ -98,3 +98,24 @@ SCENARIO(restore_adopts_an_attempt_after_one_without_a_file)
 	run_until(s, "08:50");
 	expect_rows(s, a, "08:10 done #2 08:15-08:41");
 }
+
+/* Found by seed 76: the retry of a run from before the restore is given up. While its attempt is being
+ * prevented, the next time is due: it is no overlap. */
+SCENARIO(restore_gives_a_retry_up_before_the_next_time)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = "10,40 8 * * *",
+						    .policy = { .retries = 1,
+								.backoff = BACKOFF_FIXED,
+								.retry_delay = 10800,
+								.retry_most = 10800 } });
+	struct world *w = rig_world(s);
+	script_run(s, a, failing(SECONDS(1), REASON_EXIT));
+	script_run(s, a, lasting(SECONDS(1)));
+	run_until(s, "08:15");
+	world_back_up(w);
+	run_until(s, "08:30");
+	w->timing.report = (struct span){ 50000, 50000 };
+	world_restore(w, MINUTES(10));
+	run_until(s, "08:45");
+	expect_rows(s, a, "08:10 failed/exit 08:10-08:10:01; 08:40 done 08:40-08:40:01");
+}
