@@ -298,21 +298,24 @@ static bool must_wait(struct engine *e, const struct run *r)
 	return false;
 }
 
+/* If its schedule is removed or paused, ends the run before its next attempt. */
+static bool end_if_unwanted(struct engine *e, struct run *r)
+{
+	bool removed = runs_sched(e, r)->removed;
+	if (!removed && !runs_is_paused(e, r))
+		return false;
+	if (removed || r->row.attempt)
+		end_unstarted(e, r, OUTCOME_KILLED, REASON_CANCELLED);
+	else
+		runs_refuse(e, r, RUN_SKIPPED, REASON_PAUSED);
+	return true;
+}
+
 /* Begins the next attempt: its check, or the wait for a slot. */
 static void begin_attempt(struct engine *e, struct run *r)
 {
-	const struct sched *s = runs_sched(e, r);
-	if (s->removed) {
-		end_unstarted(e, r, OUTCOME_KILLED, REASON_CANCELLED);
+	if (end_if_unwanted(e, r))
 		return;
-	}
-	if (runs_is_paused(e, r)) {
-		if (r->row.attempt)
-			end_retries(e, r);
-		else
-			runs_refuse(e, r, RUN_SKIPPED, REASON_PAUSED);
-		return;
-	}
 	r->attempt = (uint16_t)(r->row.attempt + 1);
 	if (policy_of(runs_sched(e, r))->preconditions & 1u << ASK_CHECK)
 		ask_precondition(e, r, ASK_CHECK, PHASE_CHECKING);
@@ -496,6 +499,8 @@ static void skip_prevented(struct engine *e, struct run *r)
 		end_unstarted(e, r, OUTCOME_KILLED, (enum reason)r->kill_reason);
 		return;
 	}
+	if (end_if_unwanted(e, r))
+		return;
 	gate_release_slot(e, r);
 	r->row.attempt = r->attempt;
 	r->row.outcome = OUTCOME_FAILED;

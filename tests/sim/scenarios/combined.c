@@ -97,6 +97,31 @@ SCENARIO(pause_drops_a_retry_although_the_daemon_crashes)
 	expect_rows(s, a, "09:00 failed/exit 09:00-09:00:01");
 }
 
+/* Found by seed 650010993: an earlier engine has prevented the attempt and crashed. When it is to be started,
+ * the schedule is paused. */
+SCENARIO(pause_skips_a_run_whose_attempt_was_prevented)
+{
+	set_slots(s, 1);
+	uint64_t blocker = add_schedule(s, (struct spec){ .cron = "5 8 * * *" });
+	uint64_t a = add_schedule(s, (struct spec){ .cron = "10 8 * * *" });
+	struct world *w = rig_world(s);
+	script_run(s, blocker, lasting(MINUTES(20)));
+	run_until(s, "08:12");
+	world_crash(w, SECONDS(5)); /* from now on the attempt may have been requested before */
+	run_until(s, "08:15");
+	uint64_t run = model_occurrence(w->rows, a, at(s, "08:10"))->run;
+	world_command(w, (struct command){ .kind = CMD_STOP, .run = run });
+	world_crash(w, SECONDS(5));
+	expect_true(s, sim_runner_file(w, run, 1)->state == FILE_PREVENTED);
+	run_until(s, "08:20");
+	w->timing.report = (struct span){ 200000, 200000 };
+	run_until(s, "08:25:00.3");
+	expect_rows(s, a, "08:10 claimed");
+	pause_schedule(s, a, WALL_NEVER);
+	run_until(s, "08:30");
+	expect_rows(s, a, "08:10.. skipped/paused"); /* also the times that come */
+}
+
 SCENARIO(stop_drops_a_retry_that_is_being_recorded)
 {
 	uint64_t a =
