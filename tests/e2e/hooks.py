@@ -146,7 +146,7 @@ def told():
         rig.file("check.sh", script, 0o700)
         rig.start()
         rig.apply(id="other", expression="0 0 1 1 *", action={"type": "command", "command": f"touch {rig.dir}/wrong"})
-        rig.apply(id="told", name="The told", tags=["a"], expression="@every 1s", timezone="Asia/Tokyo",
+        rig.apply(id="told", name="The told", tags=["a"], expression="@every 1s", max_runs=1, timezone="Asia/Tokyo",
                   hooks={"before:schedule:trigger": {"command": [
                       "sh", "-c", f"cd {rig.dir} && ROTA={rig.rota} exec sh check.sh schedule"]}},
                   action={"type": "command", "command": "true"})
