@@ -104,8 +104,8 @@ struct daemon {
 	} clock_step;                    /* the last time the clock was set */
 
 	struct {
-		atomic_bool pending; /* a search is under way */
-		atomic_bool again;   /* the last one could not do everything */
+		atomic_bool pending; /* a search is requested and has not begun */
+		atomic_bool again;   /* the last search could not do everything */
 	} makers;
 
 	char restore_text[WHY_TEXT_MAX]; /* see daemon_restore_text; empty: the database was not restored */

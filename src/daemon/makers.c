@@ -47,7 +47,7 @@ static void look_at(struct daemon *d, struct reader *r, const struct read_sched 
 	bool in_force;
 	if (is_in_force(r, maker_id(s->source.from), &a, &in_force) || in_force)
 		return;
-	/* If there are too many commands, the fact of one of them starts the next search. */
+	/* If too many commands wait already, the search is repeated when something has been stored. */
 	if (daemon_command(d, &(struct command){ .kind = CMD_DROP, .sid = s->row.sid }, removed, d))
 		atomic_store(&d->makers.again, true);
 }

@@ -93,7 +93,8 @@ static enum err read_document(struct prepare_thread *w, struct str text, const s
 	if (e)
 		return e;
 	if (list.n != 1)
-		return why_set(why, E_INPUT, WHY_NOWHERE, "the document holds %u schedules", list.n);
+		return why_set(why, E_INPUT, WHY_NOWHERE, "the document has %u schedules instead of one",
+			       list.n);
 	*ret = list.doc[0];
 	return agent_resolve_known(w->reader, known, &env, a, ret, why);
 }
