@@ -67,6 +67,8 @@ def plan(r):
         lines += [":END:"]
     if r.random() < 0.4:
         lines += [":LOGBOOK:", '- State "DONE"       from "TODO"       [2025-01-01 Wed 09:00]', ":END:"]
+    if r.random() < 0.2:
+        lines += [stamp(r, True)]
     if r.random() < 0.5:
         lines += ["Text."]
     if r.random() < 0.2:

@@ -212,13 +212,20 @@ static enum err add_log(struct edit *e, struct str log, struct why *why)
 
 /* --- the text --- */
 
+/* Insertions come before the replacement of the text at the same place. */
+static bool comes_before(const struct org_patch *a, const struct org_patch *b)
+{
+	bool insertion = a->span.at == a->span.end, replacement = b->span.at < b->span.end;
+	return a->span.at < b->span.at || (a->span.at == b->span.at && insertion && replacement);
+}
+
 /* Patches at the same place stay in the order in which they were added. */
 static void sort_patches(struct org_patch *p, unsigned n)
 {
 	for (unsigned i = 1; i < n; i++) {
 		struct org_patch one = p[i];
 		unsigned at = i;
-		for (; at > 0 && p[at - 1].span.at > one.span.at; at--)
+		for (; at > 0 && comes_before(&one, &p[at - 1]); at--)
 			p[at] = p[at - 1];
 		p[at] = one;
 	}
