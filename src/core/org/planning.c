@@ -96,12 +96,13 @@ void planning_read(const struct org *o, struct org_head *h)
 		return;
 	size_t next = line_next(o, h->body), from;
 	struct str line = line_until(o, h->body, next);
-	size_t colon = find_colon(line, 0);
-	if (colon == line.n || !keyword_before(line, colon, &from) || from != skip_blanks(line, 0))
-		return;
-	h->planning = (struct org_span){ h->body, (uint32_t)next };
-	for (; colon < line.n; colon = find_colon(line, colon + 1)) {
+	for (size_t colon = find_colon(line, 0); colon < line.n; colon = find_colon(line, colon + 1)) {
 		const struct keyword *k = keyword_before(line, colon, &from);
+		if (!h->planning.end) { /* the line must begin with a keyword */
+			if (!k || from != skip_blanks(line, 0))
+				return;
+			h->planning = (struct org_span){ h->body, (uint32_t)next };
+		}
 		if (!k || in_word(line, from))
 			continue;
 		size_t stamp = colon + 1;

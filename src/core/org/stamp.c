@@ -5,12 +5,18 @@
 
 /* --- reading --- */
 
+/* Reads n digits, at most four. */
 static bool read_digits(struct str s, size_t at, size_t n, unsigned *ret)
 {
-	uint64_t v;
-	if (at + n > s.n || !str_number(str_sub(s, at, at + n), 9999, &v))
+	unsigned v = 0;
+	if (at + n > s.n)
 		return false;
-	*ret = (unsigned)v;
+	for (size_t i = at; i < at + n; i++) {
+		if (!is_digit(s.p[i]))
+			return false;
+		v = v * 10 + (unsigned)(s.p[i] - '0');
+	}
+	*ret = v;
 	return true;
 }
 
@@ -99,9 +105,9 @@ int64_t task_time_end(const struct task_time *t, const struct zone *z)
 	return t->timed ? utc_of(t, z) : zone_utc(z, (floor_div(t->local, DAY) + 1) * DAY, NULL);
 }
 
-/* Moves it by n units. A time that does not exist becomes one that does, as if it was written and read again.
- */
-static void shift(struct task_time *t, const struct zone *z, enum org_unit unit, int64_t n)
+/* Moves it by n units, and returns its instant. A time that does not exist becomes one that does, as if it
+ * was written and read again. */
+static int64_t shift(struct task_time *t, const struct zone *z, enum org_unit unit, int64_t n)
 {
 	int64_t day = floor_div(t->local, DAY), second = t->local - day * DAY;
 	static const int64_t seconds[] = { [ORG_HOUR] = 3600, [ORG_DAY] = DAY, [ORG_WEEK] = 7 * DAY };
@@ -113,39 +119,44 @@ static void shift(struct task_time *t, const struct zone *z, enum org_unit unit,
 		int32_t year = (int32_t)floor_div(months, 12);
 		t->local = days_of(year, (unsigned)(months - year * INT64_C(12)) + 1, d.day) * DAY + second;
 	}
-	int64_t utc = utc_of(t, z);
-	t->local = utc + zone_offset(z, utc);
+	enum zone_fit fit;
+	int64_t utc = zone_utc(z, t->local, &fit);
+	if (fit == ZONE_GAP)
+		t->local = utc + zone_offset(z, utc);
+	return utc;
 }
 
-/* Moves it on until it is after `now`, at least once. All but the last `most` steps are jumped at first: one
- * step at a time would take long from the year 1 on. */
-static void shift_past(struct task_time *t, const struct zone *z, int64_t now, int64_t most)
+/* Moves it on until it is after `now`, at least once; `utc` is its instant. Returns the new instant. All but
+ * the last `most` steps are jumped at first: one step at a time would take long from the year 1 on. */
+static int64_t shift_past(struct task_time *t, const struct zone *z, int64_t utc, int64_t now, int64_t most)
 {
 	static const int64_t longest[] = { [ORG_HOUR] = 3600,
 					   [ORG_DAY] = DAY,
 					   [ORG_WEEK] = 7 * DAY,
 					   [ORG_MONTH] = 31 * DAY,
 					   [ORG_YEAR] = 366 * DAY };
-	int64_t steps = (now - utc_of(t, z)) / (longest[t->unit] * t->count);
+	int64_t steps = (now - utc) / (longest[t->unit] * t->count);
 	if (steps > most)
 		shift(t, z, t->unit, (steps - most) * t->count);
 	do
-		shift(t, z, t->unit, t->count);
-	while (utc_of(t, z) <= now && t->local < SECONDS_MAX);
+		utc = shift(t, z, t->unit, t->count);
+	while (utc <= now && t->local < SECONDS_MAX);
+	return utc;
 }
 
-bool task_time_next(const struct task_time *t, const struct zone *z, int64_t now, struct task_time *ret)
+bool task_time_next(const struct task_time *t, const struct zone *z, int64_t now, int64_t *ret)
 {
 	struct task_time next = *t;
-	if (utc_of(t, z) <= now) {
+	int64_t utc = utc_of(t, z);
+	if (utc <= now) {
 		if (!t->count)
 			return false;
 		/* A day that every month has does not overflow, so one jump ends at the same day as single
 		 * steps. */
 		bool even = t->unit <= ORG_WEEK || date_of(floor_div(t->local, DAY)).day <= 28;
-		shift_past(&next, z, now, even ? 1 : ORG_SHIFTS_MAX);
+		utc = shift_past(&next, z, utc, now, even ? 1 : ORG_SHIFTS_MAX);
 	}
-	*ret = next;
+	*ret = utc;
 	return true;
 }
 
@@ -184,7 +195,7 @@ static void advance(struct task_time *t, const struct zone *z, int64_t now)
 	} else if (t->style == ORG_RESTART) {
 		shift(t, z, ORG_DAY, today - floor_div(t->local, DAY));
 	} else if (t->style == ORG_FUTURE && t->count) {
-		shift_past(t, z, now, ORG_SHIFTS_MAX);
+		shift_past(t, z, utc_of(t, z), now, ORG_SHIFTS_MAX);
 		shift(t, z, t->unit, -(int64_t)t->count);
 	}
 	shift(t, z, t->unit, t->count);

@@ -20,7 +20,7 @@ int64_t task_time_begin(const struct task_time *t, const struct zone *z);
 /* The instant at which it has passed: its time, or the end of its day. */
 int64_t task_time_end(const struct task_time *t, const struct zone *z);
 /* The first time of the series after the instant `now`; false: there is none. */
-bool task_time_next(const struct task_time *t, const struct zone *z, int64_t now, struct task_time *ret);
+bool task_time_next(const struct task_time *t, const struct zone *z, int64_t now, int64_t *ret);
 
 /* Is there a timestamp with a repeater at the front of `text`, which begins with '<'? *length is its length.
  */

@@ -71,10 +71,9 @@ static bool read_time(const struct org *o, struct org_span span, struct task_tim
 static void find_nearest(const struct agenda_query *q, const struct task_time *t, bool *found,
 			 int64_t *nearest)
 {
-	struct task_time next;
-	if (!task_time_next(t, q->zone, q->now, &next))
+	int64_t at;
+	if (!task_time_next(t, q->zone, q->now, &at))
 		return;
-	int64_t at = task_time_begin(&next, q->zone);
 	if (!*found || at < *nearest)
 		*nearest = at;
 	*found = true;
@@ -112,9 +111,10 @@ static void read_task(struct reader *r, unsigned plan, unsigned i, bool blocked)
 		find_nearest(q, &t, &found, &nearest);
 	}
 	if (read_time(o, h->scheduled, &t)) {
-		future = task_time_begin(&t, q->zone) > q->now;
+		int64_t begin = task_time_begin(&t, q->zone);
+		future = begin > q->now;
 		if (!future)
-			add(r, AGENDA_DUE, plan, i, task_time_begin(&t, q->zone));
+			add(r, AGENDA_DUE, plan, i, begin);
 		r->agenda.work |= !future && !others;
 		find_nearest(q, &t, &found, &nearest);
 	}
