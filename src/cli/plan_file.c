@@ -22,7 +22,16 @@ enum err plan_file_read(struct cli_call *call, struct str path, struct org *ret)
 		return e;
 	call->source = text;
 	call->source_name = name;
-	return org_read(text, call->arena, ret, call->why);
+	e = org_read(text, call->arena, ret, call->why);
+	return e ? plan_failure(call, e, name) : OK;
+}
+
+enum err plan_failure(struct cli_call *call, enum err e, const char *where)
+{
+	struct why why = *call->why;
+	return e == E_NOMEM || why.at != WHY_NOWHERE
+		       ? e
+		       : why_set(call->why, e, WHY_NOWHERE, "%.100s: %s", where, why.text);
 }
 
 /* 0 or an errno. The new file is complete on disk before it replaces the old one. */

@@ -6,6 +6,8 @@
 /* Reads a file into the call's arena. Errors of its text get their place by call->source. E_IO or E_NOTFOUND:
  * it cannot be read. */
 must_check enum err plan_file_read(struct cli_call *call, struct str path, struct org *ret);
+/* Returns e. A message without a position in the text gets the name of the plan in front. */
+enum err plan_failure(struct cli_call *call, enum err e, const char *where);
 /* Replaces the text of a file at once, with the same mode. A symbolic link stays one: its target is replaced.
  */
 must_check enum err plan_file_write(struct cli_call *call, const char *path, struct str text);

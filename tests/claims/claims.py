@@ -274,11 +274,13 @@ def errors(rota, directory):
     a = claim(rota, directory, "letters", "ann", GIT_CEILING_DIRECTORIES=directory)
     check(a.code == 2 and "not in a work tree of git" in a.err, "no repository", a)
     place = Place(os.path.join(directory, "x"), True) if not os.makedirs(os.path.join(directory, "x")) else None
-    for task, code, text in (("nothing", 1, "there is no task"), ("Notes", 1, "it has no TODO keyword")):
+    for task, code, text in (("nothing", 1, "plan.org: there is no task"), ("Notes", 1, "it has no TODO keyword")):
         a = claim(rota, place.trees[0], task, "ann")
         check(a.code == code and text in a.err, f"claim of '{task}'", a)
     a = claim(rota, place.trees[0], "letters", "ann", PATH="/nonexistent")
     check(a.code == 1 and "there is no program git" in a.err, "no git", a)
+    a = Answer(subprocess.run([rota, "claim", directory, "letters", "--agent", "ann"], capture_output=True, env=ENV, timeout=300))
+    check(a.code == 2 and "Is a directory" in a.err, "a directory", a)
     gone = os.path.join(directory, "no work", "plan.org")
     a = Answer(subprocess.run([rota, "claim", "--first", gone, "--agent", "ann"], capture_output=True, env=ENV, timeout=300))
     check(a.code == 2 and "cannot read" in a.err, "--first: a plan that is missing is not the same as no work", a)

@@ -133,6 +133,8 @@ def check_refusals():
         check(r.returncode == 2 and text in r.stderr, f"--input {given} is refused", r)
     check(rota("plan", "check", path + ".gone").returncode == 1, "a file that cannot be read: exit 1")
     check(rota("plan", "run", path, "--name", "V", "--input", '{"x":1}').returncode == 1, "a workflow that does not exist")
+    r = rota("plan", "run", write("none.org", "* TODO a\n"))
+    check(r.returncode == 1 and "no workflow to run" in r.stderr and not r.stdout, "a plan without workflows", r)
     check(rota("plan", "show").returncode == 2 and rota("plan", "diff", path).returncode == 2 and rota("plan", "x", path).returncode == 2,
           "missing arguments")
     r = rota("plan", "run", path, "--dry-run", "--input", '{"x":1}')

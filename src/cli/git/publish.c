@@ -3,6 +3,7 @@
 #include "cli/git/publish.h"
 
 #include "cli/git/work_tree.h"
+#include "cli/plan_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,8 @@ static enum err try_once(struct cli_call *call, struct repository *r, const stru
 		e = change->choose(change->self, &o, call->arena, call->why);
 	if (!e)
 		e = change->apply(change->self, &o, call->arena, &out, &nothing, call->why);
+	if (e == E_NOTFOUND || e == E_INPUT || e == E_CONFLICT)
+		e = plan_failure(call, e, r->path);
 	*done = !e && nothing;
 	if (e || nothing)
 		return e;

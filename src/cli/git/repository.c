@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* --- finding it --- */
@@ -17,6 +18,9 @@ static enum err split_path(const char *file, struct arena *a, const char **dir, 
 	if (!realpath(file, real))
 		return why_set(why, errno == ENOENT ? E_NOTFOUND : E_IO, WHY_NOWHERE,
 			       "cannot read %.150s: %s", file, strerror(errno));
+	struct stat file_stat;
+	if (stat(real, &file_stat) == 0 && S_ISDIR(file_stat.st_mode))
+		return why_set(why, E_INPUT, WHY_NOWHERE, "cannot read %.150s: %s", file, strerror(EISDIR));
 	if (strchr(real, '\n')) /* git prints paths as lines */
 		return why_set(why, E_INPUT, WHY_NOWHERE,
 			       "%.150s: claims are not possible in a file whose path contains a newline",

@@ -273,8 +273,10 @@ enum err verb_advance(struct cli_call *call)
 			    call->args.op->example);
 	if (!e)
 		e = plan_file_read(call, t.file, &o);
-	if (!e)
+	if (!e) {
 		e = org_find(&o, t.task, &at, call->why);
+		e = e ? plan_failure(call, e, call->source_name) : OK;
+	}
 	if (!e)
 		e = find_state(call, &o, state->text, &keyword);
 	if (!e)

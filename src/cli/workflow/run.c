@@ -385,7 +385,10 @@ enum err workflows_run(struct cli_call *call, const struct worlds *w, struct str
 	remove_files(&r);
 	sigaction(SIGINT, &before[0], NULL);
 	sigaction(SIGTERM, &before[1], NULL);
-	if (!e && !found)
+	if (!e && !w->n && !options->plan_only)
+		e = why_set(call->why, E_NOTFOUND, WHY_NOWHERE,
+			    "the plan has no workflow to run: no headline has the tag :workflow:");
+	else if (!e && !found)
 		e = why_set(call->why, E_NOTFOUND, WHY_NOWHERE, "the plan has no workflow '%.*s'",
 			    STR_SHORT(name));
 	return e ? e : out->failed ? E_NOMEM : OK;
