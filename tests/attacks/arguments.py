@@ -6,6 +6,7 @@ usage: arguments.py ROTA
 """
 import json
 import os
+import pathlib
 import re
 import socket
 import sys
@@ -15,14 +16,13 @@ from checks import check  # noqa: E402
 from rig import Refused, Rig, run_parts  # noqa: E402
 
 ROTA = os.path.abspath(sys.argv[1])
-OPS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src/op/op.c")
+ROWS = pathlib.Path(__file__).resolve().parents[2] / "src/op/rows"
 
 
 def operations():
     """The method, the route and the arguments of every row that has a route."""
-    with open(OPS, encoding="utf-8") as f:
-        text = f.read()
-    for row in re.findall(r"\n\t\[OP_\w+\] = \{\n(.*?)\n\t\},", text, re.S):
+    text = "".join(f.read_text(encoding="utf-8") for f in sorted(ROWS.iterdir()))
+    for row in re.findall(r"\n\[OP_\w+\] = \{\n(.*?)\n\},", text, re.S):
         route = re.search(r'\.route = "/api/v1([^"]*)"', row)
         if route:
             takes = re.search(r"\.takes = \{(.*?)\},\n", row, re.S)

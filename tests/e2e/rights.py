@@ -105,8 +105,11 @@ OPEN = {"get-run", "get-state", "set-state", "add-report", "add-memory", "list-m
 
 def op_rows():
     """Name, method and route of the operations with a route, read from the source, so that new rows are tested."""
-    with open(os.path.join(HERE, "..", "..", "src", "op", "op.c"), encoding="utf-8") as f:
-        parts = re.split(r'\.name = "', f.read())[1:]
+    rows = os.path.join(HERE, "..", "..", "src", "op", "rows")
+    parts = []
+    for name in sorted(os.listdir(rows)):
+        with open(os.path.join(rows, name), encoding="utf-8") as f:
+            parts += re.split(r'\.name = "', f.read())[1:]
     for part in parts:
         name = part.split('"')[0]
         check(".within = WITHIN_" in part, f"row {name} has .within")
