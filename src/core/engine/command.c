@@ -250,6 +250,8 @@ static struct wall range_end(const struct engine *e, const struct sched *s)
 		at = e->all_resumed_at;
 	if (at.us < s->row.changed.us)
 		at = s->row.changed;
+	if (at.us < s->row.high.us) /* times up to here are recorded for another reason */
+		at = s->row.high;
 	return at.us < e->now.wall.us ? at : e->now.wall;
 }
 

@@ -116,6 +116,8 @@ static void judge_pause(struct opinion *o, struct opinion_sched *s, const struct
 	struct wall over = s->row.paused_until.us < o->then.wall.us ? s->row.paused_until : o->then.wall;
 	if (over.us < s->row.changed.us)
 		over = s->row.changed;
+	if (over.us < s->row.high.us) /* recorded for another reason */
+		over = s->row.high.us < o->then.wall.us ? s->row.high : o->then.wall;
 	if (ends && now->changed.us != over.us)
 		FIND(o, "sid %llu: its last change is %s, but its pause ended %s", (unsigned long long)s->sid,
 		     check_time_text(now->changed), check_time_text(over));

@@ -59,6 +59,26 @@ SCENARIO(pause_all_that_ends_while_the_daemon_is_down_ends_at_its_time)
 	expect_rows(s, b, "08:40 skipped/paused; 08:50 done 09:05-09:05:01");
 }
 
+/* Found by seed 800002870: the range is that of a block, which was released just before the daemon crashed.
+ * Its times are not recorded a second time. */
+SCENARIO(pause_that_ends_while_the_daemon_is_down_leaves_the_range_of_a_block)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.agent = 1 });
+	struct world *w = rig_world(s);
+	script_run(s, a, failing(SECONDS(1), REASON_AUTH));
+	script_run(s, a, lasting(SECONDS(1)));
+	run_until(s, "08:22");
+	send_command(s, (struct command){ .kind = CMD_PAUSE, .sid = a, .to = at(s, "08:45") });
+	run_until(s, "08:25");
+	world_command(w, (struct command){ .kind = CMD_RELEASE, .key = 1 });
+	world_run(w, w->t + 12000); /* it is written, and not answered */
+	world_crash(w, MINUTES(40));
+	run_until(s, "09:15");
+	expect_rows(
+		s, a,
+		"08:10 failed/auth 08:10-08:10:01; 08:20..09:05 skipped/blocked; 09:10 done 09:10-09:10:01");
+}
+
 /* While the ranges of the pause are open nothing else wakes the engine. */
 SCENARIO(pause_all_ends_at_its_time)
 {
