@@ -229,11 +229,16 @@ static void write_foreign_change(struct world *w)
 	if (!sid)
 		return;
 	struct st_req q = { .op = ST_PUT, .sid = sid, .keep_next = true, .at = world_wall(w) };
-	if (world_chance(w, 3))
-		q.op = ST_DROP;
 	struct rules r;
 	q.row = model_sched(w->rows, sid)->row;
 	q.rev = q.row.rev;
+	if (world_chance(w, 3)) {
+		q.op = ST_DROP;
+		q.close_range = true;
+		/* Times at or after a next check were not gated. */
+		if (q.row.next_set_at.us && q.row.next.us <= q.at.us)
+			q.at.us = q.row.next.us - 1;
+	}
 	memcpy(&r, q.row.rules, sizeof r);
 	r.policy.retries = (uint16_t)world_random(w, 4);
 	memcpy(q.row.rules, &r, sizeof r);
