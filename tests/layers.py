@@ -13,8 +13,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # Each folder below src/, and the folders whose headers it may include besides its own. A folder without a row belongs to the nearest folder
 # above it that has one. "core" in a list covers core/model.h alone: the folders of core are named one by one.
-WHEN, EXPR, ORG, PLAN, SCHEDULE, DOC = "core/when", "core/expr", "core/org", "core/plan", "core/schedule", "core/doc"
-CORE = {"core", WHEN, EXPR, ORG, PLAN, SCHEDULE, DOC}
+WHEN, EXPR, ORG, PLAN, SCHEDULE, DOC, EVENT = "core/when", "core/expr", "core/org", "core/plan", "core/schedule", "core/doc", "core/event"
+CORE = {"core", WHEN, EXPR, ORG, PLAN, SCHEDULE, DOC, EVENT}
 MACHINE = {"base", "port", "sys"}
 TOP = "."  # src/main.c
 MAY_SEE = {
@@ -27,7 +27,8 @@ MAY_SEE = {
     ORG: {"base", "core", WHEN},
     PLAN: {"base", "core", WHEN, ORG},
     SCHEDULE: {"base", "port", "core", WHEN},
-    DOC: {"base", "port"} | CORE - {PLAN},
+    EVENT: {"base", "port", "core", WHEN},
+    DOC: {"base", "port"} | CORE - {PLAN, EVENT},
     "core/engine": {"base", "port", "core", WHEN, SCHEDULE},
     "runfile": MACHINE | {"core", WHEN},
     "store": MACHINE | {"store/sqlite"},  # store/open.c chooses

@@ -56,28 +56,28 @@ enum err verb_serve(struct cli_call *call)
 		return e;
 	struct config *c = &settings.config;
 	struct calendars calendars = config_calendars(c);
-	struct daemon_options o = {
-		.data = arena_dup(call->arena, c->data),
-		.socket = arena_dup(call->arena, c->socket),
-		.launcher = find_launcher(call->arena),
-		.out = { find_rota_out(call->arena), &c->out },
-		.rota = find_rota(call->arena),
-		.component_seconds = c->timeout_agent,
-		.secrets = { c->secret, c->secrets },
-		.pass_env = &c->pass_env,
-		.notify = c->has_notify ? &c->notify : NULL,
-		.hooks = &c->hooks,
-		.hooks_cwd = settings.path ? directory_of(call->arena, settings.path) : NULL,
-		.documents_first = op_arg(&call->args, "directory")->given,
-		.slots = (unsigned)c->slots,
-		.catch_up_per_second = (unsigned)c->catch_up_per_second,
-		.retention = { c->kept_runs_days, c->kept_logs_days, c->kept_logs, c->kept_every },
-		.defaults = { .when = { .calendars = &calendars } },
-		.ctx = &serving,
-		.zones_changed = zones_changed,
-		.stopping = stopping,
-		.trouble = log_trouble
-	};
+	struct daemon_options o = { .data = arena_dup(call->arena, c->data),
+				    .socket = arena_dup(call->arena, c->socket),
+				    .launcher = find_launcher(call->arena),
+				    .out = { find_rota_out(call->arena), &c->out },
+				    .rota = find_rota(call->arena),
+				    .component_seconds = c->timeout_agent,
+				    .secrets = { c->secret, c->secrets },
+				    .pass_env = &c->pass_env,
+				    .notify = c->has_notify ? &c->notify : NULL,
+				    .hooks = &c->hooks,
+				    .hooks_cwd =
+					    settings.path ? directory_of(call->arena, settings.path) : NULL,
+				    .documents_first = op_arg(&call->args, "directory")->given,
+				    .slots = (unsigned)c->slots,
+				    .catch_up_per_second = (unsigned)c->catch_up_per_second,
+				    .retention = { c->kept_runs_days, c->kept_events_days, c->kept_logs_days,
+						   c->kept_logs, c->kept_every },
+				    .defaults = { .when = { .calendars = &calendars } },
+				    .ctx = &serving,
+				    .zones_changed = zones_changed,
+				    .stopping = stopping,
+				    .trouble = log_trouble };
 	if (!o.data || !o.socket)
 		return E_NOMEM;
 	if (!o.launcher)

@@ -126,11 +126,10 @@ struct str api_caller_name(struct api_call *call, struct api *a)
 /* --- news from the daemon --- */
 
 /* Runs on the daemon's thread. */
-static void add_event(void *ctx, const struct pump_fact *f, const struct st_ack *ack)
+static void events_were_logged(void *ctx, uint64_t number, struct wall done)
 {
 	struct api *a = ctx;
-	(void)ack;
-	events_add(a->events, f);
+	events_logged(a->events, number, done);
 }
 
 static void reread_zone_files(void *arg)
@@ -183,7 +182,7 @@ enum err api_open(const struct api_options *o, struct api **ret, struct why *why
 		api_close(a);
 		return e;
 	}
-	daemon_subscribe(o->daemon, add_event, a);
+	daemon_subscribe_log(o->daemon, events_were_logged, a);
 	*ret = a;
 	return OK;
 }

@@ -117,6 +117,7 @@
 #define STORE_MESSAGES_MAX       512         /* messages in one request */
 #define STORE_PROBLEM_BYTES_MAX  4096        /* each text of one problem */
 #define STORE_NAME_BYTES_MAX     8192        /* one name: EXCEPT_DATES_MAX days fit */
+#define STORE_EVENT_TEXT_MAX     4096        /* the text of one event */
 #define STORE_BUSY_MS            1000 /* the longest wait for another process's lock; then an outage begins */
 #define STORE_BACKOFF_MS_MAX     1000 /* the longest pause between tries in an outage; the first is 1 ms */
 #define STORE_CHECKPOINT_SECONDS 1    /* the pause before a failed checkpoint is tried again */
@@ -138,6 +139,7 @@
 /* Reading for people */
 #define READ_LIST_MAX       1000        /* items in one answer */
 #define READ_BYTES_MAX      (32u << 20) /* documents in one answer; the first is included whatever its size */
+#define READ_EVENTS_SEARCH  10000       /* events searched for one answer */
 #define READ_CANDIDATES_MAX 8           /* ids listed when the beginning of an id fits several */
 #define READ_MS_MAX         50          /* processor time for one answer */
 #define READ_WAIT_MS_MAX    500         /* elapsed time for one answer, waits for the disk included */
@@ -184,7 +186,8 @@
 #define RETENTION_FIRST_SECONDS                                                                              \
 	600                   /* the pause before the first pruning after a start: the clock may yet be set */
 #define RETENTION_BATCH    16 /* rows removed in one request, or files in a row; due runs wait meanwhile */
-#define RETENTION_PAUSE_MS 5  /* the pause between two such batches */
+#define RETENTION_EVENTS   256   /* rows of the log of events removed in one request */
+#define RETENTION_PAUSE_MS 5     /* the pause between two such batches */
 #define STRAYS_WAIT_MS     15000 /* the longest wait for runs that a restored store does not know */
 
 /* The runner, the launcher and its shims */
@@ -226,9 +229,10 @@
 #define RUNNER_HOOKS_MAX  64 /* hooks that run at the same time; others wait, but no check and no run */
 
 /* Reports of an attempt */
-#define OUTBOX_BYTES_MAX 131072 /* steps and notes written by one attempt; readers read the last 2 × this */
-#define OUTBOX_TEXT_MAX  4096   /* bytes of one report */
-#define ANSWER_BYTES_MAX 65536  /* the last bytes of a run's standard output, kept as its answer */
+#define OUTBOX_BYTES_MAX   131072 /* steps and notes written by one attempt; readers read the last 2 × this */
+#define OUTBOX_TEXT_MAX    4096   /* bytes of one report */
+#define REPORT_EVENT_BYTES 500    /* bytes of a report in the event about it */
+#define ANSWER_BYTES_MAX   65536  /* the last bytes of a run's standard output, kept as its answer */
 
 /* Hooks */
 #define HOOK_LOG_BYTES          65536 /* bytes kept of the beginning, and of the end, of a hook's output */
@@ -246,17 +250,24 @@
 #define HTTP_USER_RESERVED     8  /* connections that one user cannot take: they are left to others */
 #define HTTP_REQUEST_BYTES_MAX (17u << 20) /* the body of a request, except for apply: one document */
 #define HTTP_RUN_BYTES_MAX     (2u << 20)  /* the body of a run's request: a state with escapes */
-#define EVENT_FOLLOWERS_MAX    64          /* clients that follow events at the same time */
-#define HTTP_FDS_RESERVED      256         /* file descriptors left to the rest of the daemon */
-#define HTTP_FIRST_MS          10000       /* the time from the connection to the first request line */
-#define HTTP_IDLE_MS           60000       /* the time from an answer to the next request line */
-#define HTTP_READ_MS           30000       /* the time from the request line to the last byte of the body */
-#define HTTP_ANSWER_MS         60000       /* the time from the complete request to the handler's answer */
-#define HTTP_SEND_MS           30000       /* the time for the client to read the answer */
-#define HTTP_STALL_MS          30000       /* the time for the client of a stream to read anything */
-#define HTTP_HEARTBEAT_MS      15000       /* the pause between two keep-alive comments on a quiet stream */
-#define HTTP_STOP_MS           5000        /* the time for requests under way when the server stops */
-#define HTTP_WATCH_MS          10 /* the pause between two looks at a handler that has not answered */
+#define EVENT_FOLLOWERS_MAX    600         /* clients that follow events at the same time */
+#define EVENT_BATCH            256         /* events that are read and written at a time for all followers */
+#define EVENT_PAGE_BYTES       (64u << 10) /* the same for one follower that is behind the others */
+#define EVENT_SLOW_BYTES                                                                                     \
+	(64u << 10)                /* unsent bytes with which a follower is no longer sent new events;       \
+				      it is sent pages of the log instead, when it has read them */
+#define EVENT_DATA_BYTES_MAX 65536 /* the data of the action `event`, as JSON */
+#define EVENT_CHOICE_BYTES   512   /* the list of event types that a follower names */
+#define HTTP_FDS_RESERVED    256   /* file descriptors left to the rest of the daemon */
+#define HTTP_FIRST_MS        10000 /* the time from the connection to the first request line */
+#define HTTP_IDLE_MS         60000 /* the time from an answer to the next request line */
+#define HTTP_READ_MS         30000 /* the time from the request line to the last byte of the body */
+#define HTTP_ANSWER_MS       60000 /* the time from the complete request to the handler's answer */
+#define HTTP_SEND_MS         30000 /* the time for the client to read the answer */
+#define HTTP_STALL_MS        30000 /* the time for the client of a stream to read anything */
+#define HTTP_HEARTBEAT_MS    15000 /* the pause between two keep-alive comments on a quiet stream */
+#define HTTP_STOP_MS         5000  /* the time for requests under way when the server stops */
+#define HTTP_WATCH_MS        10    /* the pause between two looks at a handler that has not answered */
 /* Fixed limits of the HTTP server */
 #define HTTP_TASKS_MAX 4096 /* functions posted to the server's thread that have not run yet */
 #define HTTP_LAST_MS   500  /* the time for sending the last answers, after HTTP_STOP_MS */

@@ -110,6 +110,12 @@ static void add_query(struct cli_call *call, struct buf *out)
 	}
 }
 
+void remote_add_target(struct cli_call *call, struct buf *out)
+{
+	add_path(call, out);
+	add_query(call, out);
+}
+
 static void add_body(struct cli_call *call, struct buf *out)
 {
 	const char *before = "";

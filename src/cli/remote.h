@@ -17,6 +17,8 @@ must_check enum err remote_call(struct cli_call *call, const char *method, const
 must_check enum err remote_run_as(struct cli_call *call, enum op_id id, const char *param, struct str value);
 /* Prints an answer by `show`, or unchanged with --json. */
 void remote_show(struct cli_call *call, struct str text, const struct val *answer);
+/* Appends the path and the query of the call's request. */
+void remote_add_target(struct cli_call *call, struct buf *out);
 /* Appends a text, percent-encoded for a path or a query. */
 void remote_encode(struct buf *out, struct str s);
 /* The token of the run this process belongs to; NULL: none. */

@@ -245,6 +245,7 @@ static enum err open_retention(struct daemon *d, struct why *why)
 	const struct daemon_options *o = &d->options;
 	return retention_open(&(struct retention_options){ .daemon = d,
 							   .runs_days = o->retention.runs_days,
+							   .events_days = o->retention.events_days,
 							   .logs_days = o->retention.logs_days,
 							   .logs_bytes = o->retention.logs_bytes,
 							   .every = o->retention.every },
@@ -350,9 +351,9 @@ void daemon_close(struct daemon *d)
 	free(d);
 }
 
-void daemon_subscribe(struct daemon *d, pump_fact_fn *fn, void *ctx)
+void daemon_subscribe_log(struct daemon *d, pump_log_fn *fn, void *ctx)
 {
-	pump_subscribe(d->pump, fn, ctx);
+	pump_subscribe_log(d->pump, fn, ctx);
 }
 
 enum err daemon_run(struct daemon *d, struct why *why)

@@ -25,7 +25,7 @@ struct daemon_options {
 	bool documents_first;               /* nothing comes due before daemon_documents_applied */
 	struct {
 		/* Records and files beyond these limits are removed. */
-		int64_t runs_days, logs_days, logs_bytes;
+		int64_t runs_days, events_days, logs_days, logs_bytes;
 		int64_t every; /* seconds between two passes */
 	} retention;
 	int stop_fd;             /* asks the daemon to end (daemon/stop_signal.h) */
@@ -52,8 +52,9 @@ struct daemon;
 /* Loads the engine from the store. E_BUSY: another daemon serves this directory. E_INPUT, E_IO: see
  * store_open. Call it before the process grows: the launcher must be the child of a small process. */
 must_check enum err daemon_open(const struct daemon_options *o, struct daemon **ret, struct why *why);
-/* Calls fn on the daemon's thread for every durable fact. Between daemon_open and daemon_run only. */
-void daemon_subscribe(struct daemon *d, pump_fact_fn *fn, void *ctx);
+/* Calls fn on the daemon's thread when events were logged; see pump_subscribe_log. Between daemon_open and
+ * daemon_run only. */
+void daemon_subscribe_log(struct daemon *d, pump_log_fn *fn, void *ctx);
 /* Returns after SIGTERM, SIGINT or daemon_stop. */
 must_check enum err daemon_run(struct daemon *d, struct why *why);
 void daemon_close(struct daemon *d); /* runs continue */

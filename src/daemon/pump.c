@@ -33,6 +33,11 @@ struct pump {
 	struct map fact_of; /* from the tag of a request to the place of its fact in `fact` */
 	struct subscriber subscriber[PUMP_SUBSCRIBERS_MAX];
 	unsigned subscribers;
+	struct {
+		pump_log_fn *fn;
+		void *ctx;
+	} log_subscriber[PUMP_SUBSCRIBERS_MAX];
+	unsigned log_subscribers;
 	uint64_t last_own_tag;
 	unsigned own; /* number of requests of pump_send that the store has not answered */
 	/* The result that goes with request `result_of` at the head of `store`: it is read once, however
@@ -126,6 +131,13 @@ void pump_subscribe(struct pump *p, pump_fact_fn *fn, void *ctx)
 {
 	assert(p->subscribers < PUMP_SUBSCRIBERS_MAX);
 	p->subscriber[p->subscribers++] = (struct subscriber){ fn, ctx };
+}
+
+void pump_subscribe_log(struct pump *p, pump_log_fn *fn, void *ctx)
+{
+	assert(p->log_subscribers < PUMP_SUBSCRIBERS_MAX);
+	p->log_subscriber[p->log_subscribers].fn = fn;
+	p->log_subscriber[p->log_subscribers++].ctx = ctx;
 }
 
 void pump_publish(struct pump *p, const struct pump_fact *f, const struct st_ack *ack)
@@ -280,6 +292,8 @@ enum err pump_load(struct pump *p, struct now now, load_fn *also, void *ctx)
 static bool take_ack(struct pump *p, const struct st_ack *ack, struct now now)
 {
 	struct pump_fact fact;
+	for (unsigned i = 0; ack->event && i < p->log_subscribers; i++)
+		p->log_subscriber[i].fn(p->log_subscriber[i].ctx, ack->event, ack->done);
 	if (ack->tag >= OWN_TAGS) {
 		p->own--;
 		p->config.answered(p->config.ctx, ack);

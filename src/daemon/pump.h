@@ -28,6 +28,9 @@ struct pump_fact {
 };
 typedef void pump_fact_fn(void *ctx, const struct pump_fact *f, const struct st_ack *ack);
 
+/* The store has logged events up to this number, and they are durable since `done`. */
+typedef void pump_log_fn(void *ctx, uint64_t number, struct wall done);
+
 struct prepare_worker;
 struct pump_config {
 	struct engine_config engine;
@@ -55,6 +58,9 @@ DEFINE_CLEANUP(struct pump *, pump_free)
 /* Calls fn for every fact, on the pump's thread, after the engine and in the order of subscription. At most
  * PUMP_SUBSCRIBERS_MAX. */
 void pump_subscribe(struct pump *p, pump_fact_fn *fn, void *ctx);
+/* Calls fn whenever a request has logged events, on the pump's thread, before the facts. At most
+ * PUMP_SUBSCRIBERS_MAX. */
+void pump_subscribe_log(struct pump *p, pump_log_fn *fn, void *ctx);
 /* Passes a fact about a request of pump_send to the subscribers. */
 void pump_publish(struct pump *p, const struct pump_fact *f, const struct st_ack *ack);
 

@@ -70,6 +70,8 @@ static bool copy_texts(struct arena *a, struct st_req *r)
 		       copy_text(a, &r->source.from);
 	case ST_NAME:
 		return copy_text(a, &r->name.text);
+	case ST_REPORT:
+		return copy_text(a, &r->report.text);
 	case ST_RUN_TEXT:
 		return copy_text(a, &r->run_text.text);
 	case ST_MESSAGES:

@@ -82,7 +82,9 @@ struct http_stream {
 	bool events, ended;
 	bool owned; /* the caller has not ended the stream, so `closed` is still to be called */
 	void (*closed)(void *ctx);
+	void (*drained)(void *ctx); /* may be NULL */
 	void *ctx;
+	struct str last_words; /* of http_stream_set_last_words; empty: none */
 };
 
 struct http {

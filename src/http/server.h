@@ -150,5 +150,14 @@ must_check enum err http_stream_write(struct http_stream *s, struct str bytes);
 struct http_bytes *http_bytes_new(struct str bytes);
 must_check enum err http_stream_share(struct http_stream *s, struct http_bytes *b);
 void http_bytes_release(struct http_bytes *b);
-/* Ends the stream. Not used yet: no operation has a stream that ends by itself. */
+/* The number of bytes that wait for the client. */
+size_t http_stream_unsent(const struct http_stream *s);
+/* Has drained(ctx), with the ctx of the stream, called whenever nothing waits for the client any more. It
+ * must not write to the stream. */
+void http_stream_watch(struct http_stream *s, void (*drained)(void *ctx));
+/* Sets the bytes that a client gets that has read nothing for limits.stall_ms, before it is disconnected:
+ * after the piece that it was reading, everything else that waits for it is dropped. `bytes` must outlive the
+ * stream. Without them such a client is disconnected at once. */
+void http_stream_set_last_words(struct http_stream *s, struct str bytes);
+/* Ends the stream when the client has read what waits for it. `closed` is not called. */
 void http_stream_end(struct http_stream *s);

@@ -92,6 +92,8 @@ static ssize_t read_waiting(void *cls, uint64_t at, char *to, size_t room)
 		while (s->unsent && n < room)
 			n += take(s, to + n, room - n);
 		enter_phase(s);
+		if (!s->unsent && s->owned && s->drained)
+			s->drained(s->ctx);
 		return (ssize_t)n;
 	}
 	if (s->ended)
@@ -165,6 +167,21 @@ static void end_stream(struct http_stream *s)
 	conn_resume(c);
 }
 
+size_t http_stream_unsent(const struct http_stream *s)
+{
+	return s->unsent;
+}
+
+void http_stream_watch(struct http_stream *s, void (*drained)(void *ctx))
+{
+	s->drained = drained;
+}
+
+void http_stream_set_last_words(struct http_stream *s, struct str bytes)
+{
+	s->last_words = bytes;
+}
+
 void http_stream_end(struct http_stream *s)
 {
 	assert(s->owned);
@@ -177,20 +194,46 @@ void stream_send_heartbeat(struct conn *c)
 		conn_cut(c);
 }
 
-void stream_stalled(struct conn *c)
+/* Ends the stream by the server's own decision. */
+static void end_and_tell(struct http_stream *s)
 {
-	c->http->stats.dropped++;
-	conn_cut(c);
-}
-
-void stream_stop(struct conn *c)
-{
-	struct http_stream *s = c->request->stream;
 	void (*closed)(void *ctx) = s->closed;
 	void *ctx = s->ctx;
 	end_stream(s);
 	if (closed)
 		closed(ctx);
+}
+
+/* Drops everything that waits after the first piece, of which the client may have got a part. */
+static void drop_rest(struct http_stream *s)
+{
+	struct piece *p;
+	while (s->first && (p = s->first->next)) {
+		s->first->next = p->next;
+		s->unsent -= p->bytes->n;
+		http_bytes_release(p->bytes);
+		free(p);
+	}
+	s->last = s->first;
+}
+
+void stream_stalled(struct conn *c)
+{
+	struct http_stream *s = c->request->stream;
+	c->http->stats.dropped++;
+	drop_rest(s);
+	struct http_bytes *b = s->owned && s->last_words.n ? http_bytes_new(s->last_words) : NULL;
+	bool told = b && append(s, b);
+	http_bytes_release(b);
+	if (told)
+		end_and_tell(s);
+	else
+		conn_cut(c);
+}
+
+void stream_stop(struct conn *c)
+{
+	end_and_tell(c->request->stream);
 }
 
 void stream_detach(struct http_stream *s)

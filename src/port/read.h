@@ -285,6 +285,29 @@ typedef must_check enum err read_message_after_fn(struct reader *r, uint64_t sid
 typedef must_check enum err read_receiver_gone_fn(struct reader *r, struct str origin, bool *ret,
 						  struct why *why);
 
+/* --- events --- */
+
+struct event_filter {
+	uint64_t after; /* only events with larger numbers */
+	uint32_t types; /* bits, 1 << enum event_type; 0: all */
+	uint64_t sid;   /* 0: of all schedules, and of none */
+	unsigned limit;
+};
+static_assert(EVENT_TYPES <= 32, "the types fit the filter");
+
+struct read_events {
+	unsigned n;
+	struct event_row *item; /* in the order of their numbers */
+	/* The log was searched up to this number, which is `last` if there are no more events. One answer
+	 * searches READ_EVENTS_SEARCH events at most: continue after this number. */
+	uint64_t searched;
+	/* The oldest event that is kept (last + 1 if none is), and the newest that was ever logged. Events
+	 * between `after` and `oldest` were pruned. */
+	uint64_t oldest, last;
+};
+typedef must_check enum err read_events_fn(struct reader *r, const struct event_filter *f, struct arena *a,
+					   struct read_events *ret, struct why *why);
+
 /* --- preparing an attempt --- */
 
 struct attempt_request {
@@ -316,7 +339,7 @@ typedef must_check enum err read_attempt_fn(struct reader *r, const struct attem
 
 /* A record for which ST_PRUNE may be worth requesting. Whether it may be removed is decided by ST_PRUNE. */
 struct old_item {
-	uint64_t at;  /* its place in the scan; for runs and problems, their number */
+	uint64_t at;  /* its place in the scan; for runs, problems and events, their number */
 	uint64_t sid; /* for ranges, versions and schedules */
 	uint32_t rev; /* for versions */
 	bool old;     /* it was finished, closed or replaced no later than `by` */
@@ -377,6 +400,7 @@ struct read_ops {
 	read_message_next_fn *message_next;
 	read_message_after_fn *message_after;
 	read_receiver_gone_fn *receiver_gone;
+	read_events_fn *events;
 	read_attempt_fn *attempt;
 	read_old_fn *old;
 	read_old_run_fn *old_run;
@@ -416,6 +440,7 @@ struct read_ops {
 #define read_message_next(r, ...)   ((r)->ops->message_next((r), __VA_ARGS__))
 #define read_message_after(r, ...)  ((r)->ops->message_after((r), __VA_ARGS__))
 #define read_receiver_gone(r, ...)  ((r)->ops->receiver_gone((r), __VA_ARGS__))
+#define read_events(r, ...)         ((r)->ops->events((r), __VA_ARGS__))
 #define read_attempt(r, ...)        ((r)->ops->attempt((r), __VA_ARGS__))
 #define read_old(r, ...)            ((r)->ops->old((r), __VA_ARGS__))
 #define read_old_run(r, ...)        ((r)->ops->old_run((r), __VA_ARGS__))

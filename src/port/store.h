@@ -144,6 +144,10 @@ enum st_op {
 	 * the row has the same attempts, and its last attempt was at this `at`. ST_LOST: the message is not
 	 * waiting any more, or has had other attempts. ST_REFUSED: no such message. */
 	ST_DELIVERY,
+	/* Logs a report of run run.run about itself: an event of type report.type (EVENT_RUN_STEP, _NOTE or
+	 * _GAVE_UP) with attempt run.attempt and report.text. Repeated: the last report of the run has this
+	 * `at`. ST_REFUSED: no such run, another type, no text, or a text above STORE_EVENT_TEXT_MAX. */
+	ST_REPORT,
 	/* Deletes old rows that nothing needs; see enum prune_what. Rows that must stay are left alone. ST_OK
 	 * also if nothing is deleted. Lane: LANE_BULK; a request should name few rows. */
 	ST_PRUNE,
@@ -241,6 +245,9 @@ enum prune_what {
 	PRUNE_SCHED,
 	/* Problem `first`, if it was closed no later than `at`. */
 	PRUNE_PROBLEM,
+	/* The oldest events, up to number `last`, and up to the first that was logged after `at`: the events
+	 * that are left have no gap. The events of a run that one request has logged are deleted together. */
+	PRUNE_EVENTS,
 	PRUNES
 };
 
@@ -435,6 +442,67 @@ struct news_row {
 	struct wall first, last;    /* RANGE; else 0 */
 };
 
+/* --- the log of events --- */
+
+/* What can happen, for those who follow it. The names and the data are in core/event. The numbers are stored:
+ * append only. */
+enum event_type {
+	EVENT_SCHEDULE_CREATED,   /* PUT with rev 0 */
+	EVENT_SCHEDULE_UPDATED,   /* PUT with another rev */
+	EVENT_SCHEDULE_DELETED,   /* DROP */
+	EVENT_SCHEDULE_TRIGGERED, /* OCC that is claimed or finished; VERDICT: claimed */
+	EVENT_SCHEDULE_COMPLETED, /* OCC and FINISH: finished */
+	EVENT_SCHEDULE_EXPIRED,   /* RANGE with `expires` */
+	EVENT_SCHEDULE_SKIPPED,   /* OCC, RANGE, VERDICT: skipped */
+	EVENT_SCHEDULE_MISSED,    /* OCC, RANGE, VERDICT: missed */
+	EVENT_RUN_CLAIMED,        /* OCC that is neither skipped nor missed */
+	EVENT_RUN_STARTED,        /* STARTED: the attempt is seen for the first time */
+	EVENT_RUN_FAILED,         /* FINISH: the attempt has ended, and there is another */
+	EVENT_RUN_FINISHED,       /* OCC and FINISH: finished */
+	EVENT_RUN_STEP,           /* REPORT */
+	EVENT_RUN_NOTE,
+	EVENT_RUN_GAVE_UP,
+	EVENT_PROBLEM_OPENED, /* PROBLEM_OPEN of a problem that was not open */
+	EVENT_PROBLEM_ACKNOWLEDGED,
+	EVENT_PROBLEM_CLOSED,
+	EVENT_HOLD_SET, /* HOLD that changes the reason or the time */
+	EVENT_HOLD_FREED,
+	EVENT_MESSAGE_CREATED,   /* MESSAGES: each message that is not `silent` */
+	EVENT_MESSAGE_DELIVERED, /* DELIVERY, unless it is `silent` */
+	EVENT_MESSAGE_GIVEN_UP,  /* DELIVERY: any other state than MESSAGE_WAITING */
+	EVENT_CUSTOM, /* OCC and FINISH with `publishes`: the event that the schedule's action names */
+	EVENT_TYPES
+};
+
+/* An event, logged in the transaction of the request that caused it; a request that changes nothing logs
+ * none. Events are numbered in the order of their commits: who has read up to a number never finds a new
+ * event at or below it. A request that causes several events logs them in this order, with numbers that
+ * follow each other: RUN_CLAIMED, SCHEDULE_TRIGGERED, CUSTOM, RUN_FINISHED, SCHEDULE_COMPLETED.
+ * Integers only, because most requests log an event: what can be found by them later is not copied. */
+struct event_row {
+	uint64_t number; /* 1, 2, …; without a gap, except after a restore; never used again */
+	uint8_t type;    /* enum event_type */
+	struct wall at;  /* when it was logged */
+	uint64_t sid;    /* its schedule; 0: none */
+	uint32_t rev;    /* of the schedule: its document describes the event. OCC, VERDICT, STARTED, FINISH,
+			    REPORT: that of the run */
+	uint64_t run;    /* 0: none */
+	uint16_t attempt, reason;
+	uint8_t outcome;
+	struct wall first; /* PUT: the schedule's next time. RANGE: its first time. HOLD: its end. Otherwise
+			      the run's nominal time; 0: no run */
+	struct wall last;  /* RANGE: its last time. OCC: when the run was due. Otherwise 0 */
+	uint64_t subject;  /* PROBLEM, MESSAGES, DELIVERY: the number of the problem or message. HOLD: its key
+			    */
+	struct str text;   /* PROBLEM_OPEN and REPORT: the text, which the store does not keep elsewhere; p
+			      NULL: none */
+};
+
+struct report_request {
+	uint8_t type; /* enum event_type */
+	struct str text;
+};
+
 enum message_state {
 	MESSAGE_WAITING,
 	MESSAGE_DELIVERED,
@@ -451,6 +519,7 @@ struct message_row {
 	uint8_t state;
 	uint32_t attempts;
 	uint64_t sid, run, problem; /* the subject of the row; 0: none */
+	bool silent;                /* of a request: no event is logged when it is created or delivered */
 	uint64_t joined;   /* number of the message that it is part of, 0: none; in a request: not 0 if it is
 			      part of one */
 	uint64_t receiver; /* the same number for all messages to one receiver */
@@ -485,7 +554,7 @@ struct name_row {
 
 struct prune_request {
 	uint8_t what;         /* enum prune_what */
-	uint64_t first, last; /* PRUNE_RUNS; PRUNE_PROBLEM: first */
+	uint64_t first, last; /* PRUNE_RUNS; PRUNE_PROBLEM: first; PRUNE_EVENTS: last */
 };
 
 struct numbers_request {
@@ -505,8 +574,8 @@ struct st_req {
 	uint64_t tag;
 	uint8_t op, lane;
 	uint64_t sid;   /* the schedule; 0 for ST_HOLD, ST_PROBLEM, ST_NAME, ST_STATE, ST_AGENT, ST_MEMORY,
-			   ST_RUN_TEXT, ST_MESSAGES, ST_DELIVERY, ST_NUMBERS, ST_TAKE, ST_KEY, and ST_PRUNE of
-			   runs and problems */
+			   ST_RUN_TEXT, ST_MESSAGES, ST_DELIVERY, ST_REPORT, ST_NUMBERS, ST_TAKE, ST_KEY, and
+			   ST_PRUNE of runs, problems and events */
 	uint32_t rev;   /* the rev for which the request was decided; not checked for ST_VERDICT, ST_STARTED,
 			   ST_FINISH */
 	uint32_t part;  /* OWNER_OPS: the schedule's part. TAKE */
@@ -526,6 +595,7 @@ struct st_req {
 		struct message_batch messages;  /* MESSAGES */
 		struct message_row delivery;    /* DELIVERY */
 		struct numbers_request numbers; /* NUMBERS */
+		struct report_request report;   /* REPORT */
 		uint8_t key[STORE_KEY_BYTES];   /* KEY */
 	};
 	/* If not 0, a row of news is written in the same transaction, provided that the request changes
@@ -536,14 +606,16 @@ struct st_req {
 	bool clear_failures; /* PUT */
 	bool close_range;    /* PUT, DROP: the open range ends at `at` */
 	bool ends_known;     /* PUT: when it was decided, the leader's ends up to row.seen were known */
-	struct wall at; /* PUT, DROP, WITHDRAW, PROBLEM, STATE, MEMORY, AGENT, MESSAGES, DELIVERY: when it was
-			   decided; PRUNE: see enum prune_what */
+	bool expires;        /* RANGE: the schedule's end date has passed */
+	bool publishes; /* OCC, FINISH with RUN_FINISHED: the schedule's action, an event, is published */
+	struct wall at; /* PUT, DROP, WITHDRAW, PROBLEM, STATE, MEMORY, AGENT, MESSAGES, DELIVERY, REPORT:
+			   when it was decided; PRUNE: see enum prune_what */
 	struct str id, document; /* PUT; p NULL: unchanged. The document of each rev is kept for its runs */
 	struct str note;         /* PUT, HOLD: why it is paused, for people; p NULL: unchanged, empty: none */
 	struct source_row source; /* PUT, SOURCE, AGENT */
 	struct run_row run;       /* OCC: all of it. VERDICT: run, state, reason, node. STARTED: run, attempt,
-				     started, node. FINISH: run, attempt, state, outcome, reason, uncounted, ended,
-				     retry_at, cost, tokens, exit_code, node */
+				     started, node. REPORT: run, attempt. FINISH: run, attempt, state, outcome,
+				     reason, uncounted, ended,       retry_at, cost, tokens, exit_code, node */
 	uint8_t failures;         /* FINISH with RUN_FINISHED: enum failures_change */
 	bool avoided;             /* FINISH: the check avoided a model call */
 	struct str result; /* FINISH with RUN_FINISHED: at most STORE_RUN_TEXT_BYTES_MAX, else ST_REFUSED */
@@ -565,6 +637,7 @@ struct st_ack {
 	uint64_t message; /* MESSAGES, if some were inserted: the number of the first; the others follow */
 	uint64_t first;   /* NUMBERS: the first of the numbers */
 	uint32_t name;    /* NAME with ST_OK or ST_LOST: the number of the name */
+	uint64_t event; /* the number of the last event that the request has logged; 0: it has logged none */
 	struct part_row part;    /* TAKE: the part after the request, unless it is refused */
 	struct run_row existing; /* OCC with ST_LOST: the record that exists */
 	struct wall done;        /* when it became durable, for people; 0: unknown */

@@ -73,6 +73,9 @@ static unsigned request_texts(struct st_req *r, struct str *ret[static REQUEST_T
 	case ST_RUN_TEXT:
 		*to++ = &r->run_text.text;
 		break;
+	case ST_REPORT:
+		*to++ = &r->report.text;
+		break;
 	case ST_STATE:
 		*to++ = &r->state.key;
 		*to++ = &r->state.text;

@@ -2,6 +2,7 @@
 
 Each schedule is due once in a period, spread evenly over it (JITTER), with action `event`. The lateness of each occurrence
 is in the daemon's stream of events; its CPU time comes from /proc."""
+import datetime
 import http.client
 import json
 import os
@@ -103,9 +104,9 @@ class Daemon:
     def follow(self, seconds):
         """The lateness in ms of each occurrence that is claimed within so many seconds."""
         to = UnixConnection(self.socket)
-        to.request("GET", "/api/v1/events?follow=true")
+        to.request("GET", "/api/v1/events?follow=true&type=run:claimed")
         stream = to.getresponse()
-        late, rest, end = [], b"", time.monotonic() + seconds
+        late, marks, rest, end = [], [], b"", time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             to.sock.settimeout(left)
             try:
@@ -116,13 +117,21 @@ class Daemon:
                 raise OSError("the daemon closed the stream of events")
             *lines, rest = (rest + piece).split(b"\n")
             for line in lines:
-                at = line.find(b'"lateness_ms":')
-                if at > 0:
-                    late.append(float(line[at + 14:].split(b",")[0].rstrip(b"}")))
-                elif b"events.left_out" in line:
-                    raise OSError("events were lost from the stream")
+                if line.startswith(b":durable "):  # the events up to this number are durable since then
+                    number, us = map(int, line.split()[1:])
+                    marks.append((number, us))
+                elif b'"type":"run:claimed"' in line:
+                    event = json.loads(line[5:])
+                    while marks and marks[0][0] < event["seq"]:
+                        marks.pop(0)
+                    if marks:
+                        late.append((marks[0][1] - microseconds(event["data"]["due"])) / 1000)
         to.close()
         return late
+
+
+def microseconds(text):
+    return round(datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp() * 1e6)
 
 
 def spread(late):

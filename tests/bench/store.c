@@ -45,13 +45,20 @@ static void check(sqlite3 *db, int rc, int want)
 		die(path, sqlite3_errmsg(db));
 }
 
-static struct store *open_store(void)
+static struct store *open_store_with(bool events)
 {
 	struct store *s = NULL;
 	struct why why = { 0 };
-	if (store_sqlite_open(path, &s, &why) != OK)
+	struct store_tuning tuning = store_tuning_default;
+	tuning.no_events = !events;
+	if (store_sqlite_open_tuned(path, &tuning, &s, &why) != OK)
 		die("open", why.text);
 	return s;
+}
+
+static struct store *open_store(void)
+{
+	return open_store_with(true);
 }
 
 static void remove_files(void)
@@ -126,14 +133,17 @@ static unsigned collect_answers(struct store *s)
 	return n;
 }
 
-static double our_claims(unsigned held, uint64_t seed)
+/* `state`: RUN_CLAIMED, or RUN_FINISHED for the action `event`. */
+static double claims_of(struct store *s, unsigned held, uint64_t seed, enum run_state state)
 {
-	struct store *s = open_store();
 	unsigned sent = 0, done = 0;
 	double begin = now();
 	while (done < CLAIMS) {
 		for (; sent < CLAIMS && sent - done < AHEAD; sent++) {
 			struct st_req r = random_claim(&seed, held);
+			r.run.state = (uint8_t)state;
+			r.run.outcome = state == RUN_FINISHED;
+			r.publishes = state == RUN_FINISHED;
 			if (store_sqlite_ops.submit(s, &r) != OK)
 				die("submit", "refused");
 		}
@@ -142,6 +152,11 @@ static double our_claims(unsigned held, uint64_t seed)
 	double took = now() - begin;
 	store_sqlite_close(s);
 	return CLAIMS / took;
+}
+
+static double our_claims(unsigned held, uint64_t seed)
+{
+	return claims_of(open_store(), held, seed, RUN_CLAIMED);
 }
 
 struct count {
@@ -273,6 +288,21 @@ static void print_claims(const char *name, unsigned held)
 	       name, ours, peer, ours / peer);
 }
 
+/* What the log of events costs while nobody follows: claims per second with the log, beside those without. */
+static void print_log(const char *name, unsigned held, enum run_state state)
+{
+	double with[2 * ROUNDS], without[2 * ROUNDS], ours = 0, peer = 0;
+	for (uint64_t i = 0; i < 2 * ROUNDS; i++) {
+		with[i] = claims_of(open_store_with(true), held, 2 * i, state);
+		without[i] = claims_of(open_store_with(false), held, 2 * i + 1, state);
+		ours = with[i] > ours ? with[i] : ours;
+		peer = without[i] > peer ? without[i] : peer;
+	}
+	printf("{\"name\": \"%s\", \"ours\": %.0f, \"peer\": %.0f, \"ratio\": %.3f, \"unit\": "
+	       "\"claims/s\"}\n",
+	       name, ours, peer, ours / peer);
+}
+
 static void print_load(void)
 {
 	double ours = 1e9, peer = 1e9;
@@ -297,6 +327,8 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	make_file(FEW);
 	print_claims("store claims, 1000 held", FEW);
+	print_log("store claims, events logged", FEW, RUN_CLAIMED);
+	print_log("store claims, action event, events logged", FEW, RUN_FINISHED);
 	make_file(MANY);
 	print_load();
 	print_claims("store claims, 1000000 held", MANY);

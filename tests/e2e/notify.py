@@ -205,7 +205,7 @@ def check_contents(rig, base):
     shown = rig.cli("show", rig.last("both")["id"]).stdout
     check("given up after 1 attempt" in shown and "/both" not in shown, f"show prints addresses without their paths: {shown}")
     events = rig.cli("events", "--json").stdout
-    check("message.delivered" in events and "message.given_up" in events, "a delivery and a message that was given up are events")
+    check("message:delivered" in events and "message:given_up" in events, "a delivery and a message that was given up are events")
     listing = rig.cli("show", "bad").stdout + rig.cli("show", "bad", "--json").stdout + rig.cli("notify", "ls").stdout
     check("run.failed" in listing and SECRET not in listing + events, "no listing contains the secret")
 
@@ -233,7 +233,7 @@ def check_other_targets(rig, tools):
             check(json.load(text)["schedule"] == name, f"{name} got the message")
     with open(os.path.join(tools, "said"), encoding="utf-8") as text:
         check("desktop failed with exit code 1" in text.read(), "notify-send was called")
-    named = [e for e in rig.json("events")["events"] if e["type"] == "message" and e.get("name") == "alarm"]
+    named = [e["data"] for e in rig.json("events")["events"] if e["type"] == "message:created" and e["data"]["name"] == "alarm"]
     check(len(named) == 1 and named[0]["schedule"] == "event", f"an event with the configured name: {named}")
 
 

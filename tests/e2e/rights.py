@@ -344,9 +344,15 @@ def check_reports():
           f"until test -e {path_of('heard')}; do sleep 0.05; done; " + record("r4", "env", "-u", "ROTA_OUTBOX", ROTA, "report", "fail", "no access"))
     number = start_run("speaks")
     until("the commands have run", lambda: file_text("r3"))
-    told = [(e["type"], e["text"], e["schedule"]) for e in json.loads(rota("events", "--json").stdout)["events"] if e.get("run") == number and "text" in e]
-    check(told == [("run.step", "began", "speaks"), ("run.step", "by socket", "speaks"), ("run.note", "also", "speaks")],
-          f"reports are events: {told}")
+    want = [("run:step", "began", "speaks"), ("run:step", "by socket", "speaks"), ("run:note", "also", "speaks")]
+    told = []
+
+    def heard():
+        told[:] = [(e["type"], e["data"]["text"], e["data"]["schedule"]) for e in json.loads(rota("events", "--json").stdout)["events"]
+                   if e["data"].get("run") == number and "text" in e["data"]]
+        return len(told) >= 3
+    until("the reports are logged", heard)
+    check(told == want, f"reports are events: {told}")
     for key in "r1", "r2", "r3":
         expect(key, 0)
     got = show(number)

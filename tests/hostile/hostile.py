@@ -350,7 +350,7 @@ def hanging_disk():
         follower = Follower(rig)
         stack.callback(follower.socket.close)
         stack.callback(rig.machine.set, Machine.HANG, Machine.HANG_NOT)
-        check(follower.read_until(b"run.finished"), "the follower gets events")
+        check(follower.read_until(b"run:finished"), "the follower gets events")
         end = time.monotonic() + 10
         before = len(marks(rig))
         for hang, what, enough in (
@@ -366,7 +366,7 @@ def hanging_disk():
             check(get_retrying(rig, "/status"), "afterwards the status is answered")
             check_more_marks(rig)
             before = len(marks(rig))
-        check(follower.read_until(b"run.finished"), "the stream was not closed")
+        check(follower.read_until(b"run:finished"), "the stream was not closed")
         stop_and_check(rig)
 
 

@@ -255,6 +255,48 @@ static bool retry_is_news(struct world *w, struct st_req *q)
 	return true;
 }
 
+/* --- events are logged with their cause, once --- */
+
+static void event_is_lost(struct world *w, const struct st_req *q, struct st_ack *a)
+{
+	if (q->op == ST_FINISH && a->event && w->t > HOURS(1)) {
+		w->rows->events--;
+		w->rows->last_event--;
+		a->event--;
+	}
+}
+
+/* A store that does not recognize a repetition. */
+static void event_is_repeated(struct world *w, const struct st_req *q, struct st_ack *a)
+{
+	const struct run_row *run = model_run(w->rows, q->run.run);
+	if (q->op != ST_OCC || a->event || !run || a->res != ST_OK)
+		return;
+	w->rows->event[w->rows->events - 1].row.number = ++w->rows->last_event;
+	a->event = w->rows->last_event;
+}
+
+static void number_is_used_twice(struct world *w, const struct st_req *q, struct st_ack *a)
+{
+	if (q->op == ST_RANGE && a->event)
+		w->rows->event[w->rows->events - 1].row.number--;
+}
+
+static bool event_is_not_published(struct world *w, struct st_req *q)
+{
+	(void)w;
+	if (q->op == ST_FINISH)
+		q->publishes = false; /* claimed events publish; those that were asked first do not */
+	return true;
+}
+
+static bool end_date_is_skipped(struct world *w, struct st_req *q)
+{
+	(void)w;
+	q->expires = false;
+	return true;
+}
+
 /* --- G3: a next check is kept --- */
 
 static void next_check_is_not_loaded(struct world *w, struct load_item *item)
@@ -343,6 +385,14 @@ const struct planted planted[] = {
 	{ { "range is too short", "R11", .submit = range_is_short }, "no record", CRASHES, 6 },
 	{ { "a failure is not news", "news", .submit = failure_is_not_news }, "news", DENSE, 1 },
 	{ { "a retry is news", "news", .submit = retry_is_news }, "news", DENSE, 1 },
+	{ { "an event is lost", "events", .applied = event_is_lost }, "events", DENSE, 1 },
+	{ { "an event is logged again", "events", .applied = event_is_repeated }, "events", EVERYTHING, 6 },
+	{ { "an event's number is used twice", "events", .applied = number_is_used_twice },
+	  "events",
+	  CRASHES,
+	  6 },
+	{ { "an event is not published", "events", .submit = event_is_not_published }, "events", DENSE, 1 },
+	{ { "an end date is no event", "events", .submit = end_date_is_skipped }, "events", EVERYTHING, 6 },
 	{ { "range is too long", "R11", .submit = range_is_long }, "early", CRASHES, 6 },
 	{ { "a collided number answered as mine", "nodes", .ack = collision_is_mine },
 	  "not recorded",

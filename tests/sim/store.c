@@ -93,9 +93,26 @@ static void consume_news(struct world *w)
 	model_apply(w->rows, &q, &a);
 }
 
+/* Deletes events now and then, as the retention thread would; the checker has seen them. */
+static void prune_events(struct world *w)
+{
+	enum { MANY = 4096 };
+	struct st_req q = { .op = ST_PRUNE, .lane = LANE_BULK, .at = WALL_NEVER };
+	struct st_ack a;
+	q.prune = (struct prune_request){ .what = PRUNE_EVENTS, .last = w->rows->last_event - MANY / 4 };
+	if (model_events(w->rows) > MANY)
+		model_apply(w->rows, &q, &a);
+}
+
 static void apply_request(struct world *w, const struct st_req *q, struct st_ack *a)
 {
+	w->rows->now = world_wall(w);
+	observe_applying(w->check, q);
 	model_apply(w->rows, q, a);
+	if (w->bug && w->bug->applied)
+		w->bug->applied(w, q, a);
+	check_events(w->check, q, a);
+	prune_events(w);
 	world_hash(w, hash_pair(a->op + 200u, a->res));
 	observe_applied(w->check, q, a);
 	opinion_written(w->opinion, q, a);

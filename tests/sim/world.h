@@ -71,6 +71,7 @@ struct workload {
 struct bug {
 	const char *name, *rule;
 	bool (*submit)(struct world *w, struct st_req *q);
+	void (*applied)(struct world *w, const struct st_req *q, struct st_ack *a); /* the store's rows */
 	bool (*ack)(struct world *w, struct st_ack *a);
 	bool (*runner)(struct world *w, struct rn_req *q);
 	bool (*report)(struct world *w, struct rn_report *s);

@@ -5,6 +5,7 @@ events. Memory, descriptors and threads must not grow, no time may be lost or ru
 
 usage: soak.py ROTA [--seconds N]"""
 import argparse
+import datetime
 import json
 import os
 import random
@@ -43,7 +44,7 @@ class Follower(threading.Thread):
 
     def __init__(self, rig):
         super().__init__(daemon=True)
-        self.rig, self.late, self.left_out, self.last = rig, [], 0, None
+        self.rig, self.late, self.lost, self.number, self.last = rig, [], 0, None, None
 
     def run(self):
         while True:
@@ -55,18 +56,25 @@ class Follower(threading.Thread):
     def read(self):
         c = Connection(self.rig.socket, 60)
         c.request("GET", "/api/v1/events?follow=true", headers={"Last-Event-ID": self.last} if self.last else {})
-        stream = c.getresponse()
+        stream, marks = c.getresponse(), []
         while True:
             line = stream.readline()
             if not line:
                 raise OSError("the stream ended")
             if line.startswith(b"id:"):
                 self.last = line[3:].strip().decode()
-            elif line.startswith(b"data:"):
+            elif line.startswith(b":durable "):
+                number, us = map(int, line.split()[1:])
+                marks.append((number, us))
+            elif line.startswith(b'data: {"seq"'):
                 e = json.loads(line[5:])
-                if "lateness_ms" in e:
-                    self.late.append((time.monotonic(), e["lateness_ms"]))
-                self.left_out += e.get("count", 0) if e.get("type") == "events.left_out" else 0
+                self.lost += self.number is not None and e["seq"] != self.number + 1
+                self.number = e["seq"]
+                while marks and marks[0][0] < e["seq"]:
+                    marks.pop(0)
+                if e["type"] == "run:claimed" and marks:
+                    due = datetime.datetime.fromisoformat(e["data"]["due"].replace("Z", "+00:00")).timestamp()
+                    self.late.append((time.monotonic(), marks[0][1] / 1000 - due * 1000))
 
 
 class Client(threading.Thread):
@@ -194,10 +202,11 @@ def main():
                   f" of {len(late)}")
         cpu = (samples[-1]["cpu"] - samples[0]["cpu"]) / (samples[-1]["t"] - samples[0]["t"])
         print(f"cpu: {100 * cpu:.1f} % of one; clients: {sum(p.done for p in clients)} requests, {sum(p.busy for p in clients)} answered 503;"
-              f" events left out: {follower.left_out}")
+              f" gaps in the events: {follower.lost}")
         print(f"times: {wanted} wanted, {lost} lost, {twice} twice, {odd} at a wrong second")
         wrong += [f"{lost} times are not recorded"] * (lost > 0) + [f"{twice} times ran twice"] * (twice > 0)
         wrong += [f"{odd} times drifted"] * (odd > 0)
+        wrong += [f"{follower.lost} gaps in the followed events"] * (follower.lost > 0)
         wrong += [f"unexpected answers: {[x for q in clients for x in q.wrong][:3]}"] * any(q.wrong for q in clients)
         code = rig.stop()
         wrong += [f"the daemon's exit code is {code}: {rig.log_text()[-500:]}"] * (code != 0)

@@ -69,6 +69,7 @@ static void check_answers(struct model *model, const struct st_req *asked, const
 		model_apply(model, &asked[at], &ack);
 		dump_ack(&ack, &want);
 		dump_ack(&sqlite[i], &got);
+		CHECK_INT(sqlite[i].event, ack.event);
 		test_case("tag %llu", (unsigned long long)ack.tag);
 		CHECK_SAME(&got, &want);
 		count_answer(tally, &asked[at], &ack);
@@ -162,6 +163,7 @@ TEST(the_same_requests_give_the_same_rows)
 		[ST_AGENT] = 1 << ST_OK | 1 << ST_STALE | 1 << ST_REFUSED,
 		[ST_MESSAGES] = 1 << ST_OK | 1 << ST_REFUSED,
 		[ST_DELIVERY] = 1 << ST_OK | 1 << ST_LOST | 1 << ST_REFUSED,
+		[ST_REPORT] = 1 << ST_OK | 1 << ST_REFUSED,
 		[ST_PRUNE] = 1 << ST_OK | 1 << ST_REFUSED,
 		[ST_NAME] = 1 << ST_OK | 1 << ST_LOST | 1 << ST_REFUSED | 1 << ST_COLLISION,
 		[ST_NUMBERS] = 1 << ST_OK | 1 << ST_REFUSED,

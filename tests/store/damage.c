@@ -31,6 +31,10 @@ static void scene_open(struct scene *s)
 		CHECK_INT(store_sqlite_ops.submit(s->store, &r), OK);
 	}
 	CHECK_INT(collect_answers(&store_sqlite_ops, s->store, ack, SCHEDS), SCHEDS);
+	/* Requests write to the last page of the log of events: empty, it has one page in the first half. */
+	struct st_req prune = req_prune(PRUNE_EVENTS, 0, INT64_MAX - 1);
+	CHECK_INT(store_sqlite_ops.submit(s->store, &prune), OK);
+	CHECK_INT(collect_answers(&store_sqlite_ops, s->store, ack, 1), 1);
 	store_sqlite_close(s->store);
 	s->fd = open(s->path, O_RDWR | O_CLOEXEC);
 	CHECK_INT(store_sqlite_open(s->path, &s->store, &why), OK);

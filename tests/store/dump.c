@@ -178,6 +178,24 @@ static void dump_messages(const struct model *m, struct buf *out)
 	}
 }
 
+/* Without the time, which is that of the store's clock. */
+static void dump_events(const struct model *m, struct buf *out)
+{
+	for (unsigned i = 0; i < m->events; i++) {
+		const struct event_row *e = &m->event[i].row;
+		NUMBERS(out, "event", e->number, e->type, e->sid, e->rev, e->run, e->attempt, e->reason,
+			e->outcome, e->first.us, e->last.us, e->subject);
+		add_text(out, e->text);
+		buf_addc(out, '\n');
+	}
+	for (unsigned i = 0; i < m->runs; i++) {
+		if (m->run[i].removed || !m->run[i].reported.us)
+			continue;
+		NUMBERS(out, "reported", m->run[i].row.run, m->run[i].reported.us);
+		buf_addc(out, '\n');
+	}
+}
+
 static void dump_runs(const struct model *m, struct buf *out)
 {
 	for (unsigned i = 0; i < m->runs; i++) {
@@ -224,6 +242,7 @@ void dump_model(const struct model *m, struct buf *out)
 	NUMBERS(&lines, "last", m->last_run, m->last_sid, m->pruned_sid, m->last_memory, m->problems,
 		m->last_news, m->messages);
 	buf_addc(&lines, '\n');
+	dump_events(m, &lines);
 	for (unsigned i = 0; i < m->parts; i++) {
 		NUMBERS(&lines, "part", m->part[i].part, m->part[i].epoch, m->part[i].node);
 		buf_addc(&lines, '\n');
@@ -306,6 +325,16 @@ void dump_sqlite(const char *path, struct buf *out)
 		{ "message",
 		  "SELECT number, kind, state, attempts, sid, run, problem, joined, receiver, at, tried_at,"
 		  " next, origin, target, body, result FROM message" },
+		/* A row of several events, and the types of these: written here once more, by hand. */
+		{ "event",
+		  "WITH several (cause, k, type) AS (VALUES (32, 0, 8), (32, 1, 3),"
+		  " (33, 0, 8), (33, 1, 3), (33, 2, 11), (33, 3, 4),"
+		  " (34, 0, 8), (34, 1, 3), (34, 2, 23), (34, 3, 11), (34, 4, 4),"
+		  " (35, 0, 11), (35, 1, 4), (36, 0, 23), (36, 1, 11), (36, 2, 4))"
+		  " SELECT number + ifnull(k, 0), ifnull(type, e.cause), sid, rev, run, attempt, reason,"
+		  " outcome, first, last, subject, text"
+		  " FROM event e LEFT JOIN several s ON s.cause = e.cause" },
+		{ "reported", "SELECT run, reported FROM run WHERE reported <> 0" },
 	};
 	struct buf lines = { 0 };
 	sqlite3 *db = open_database(path);

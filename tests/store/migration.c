@@ -53,6 +53,11 @@ static void old_database_make(struct old_database *d, unsigned version)
 /* Undoes what versions 3 and 7 add, so that the other rows can be compared with those of version 2. */
 static void undo_later_versions(const char *path)
 {
+	CHECK_INT(select_number(path, "SELECT count(*) FROM event"), 0);
+	CHECK_INT(select_number(path, "SELECT value FROM meta WHERE key = 'last_event'"), 0);
+	CHECK_INT(select_number(path, "SELECT count(*) FROM run WHERE reported <> 0"), 0);
+	run_sql(path, "DROP TABLE event; ALTER TABLE run DROP COLUMN reported;"
+		      "DELETE FROM meta WHERE key = 'last_event'");
 	run_sql(path, "UPDATE run SET node = 0; ALTER TABLE schedule DROP COLUMN part; DROP TABLE part;"
 		      "DROP TABLE secret; CREATE TABLE lease (part INTEGER, owner BLOB, epoch INTEGER, until "
 		      "INTEGER);"
@@ -359,6 +364,36 @@ TEST(names_of_version_5_keep_their_numbers)
 	remove_dir(d.dir);
 }
 
+/* A database of the version before the log of events: its rows stay, and the log begins with the next change.
+ */
+TEST(version_7_gets_an_empty_log)
+{
+	struct old_database d;
+	struct reader *r = NULL;
+	struct arena a = { 0 };
+	struct read_events log = { 0 };
+	struct why why = { 0 };
+	old_database_make(&d, 2);
+	for (unsigned i = 2; i < 7; i++)
+		run_sql(d.path, schema_sql[i]);
+	run_sql(d.path, "PRAGMA user_version = 7");
+	int64_t runs = select_number(d.path, "SELECT sum(run * state) FROM run");
+	struct store *s = open_store(d.path);
+	CHECK_INT(select_number(d.path, "SELECT sum(run * state) FROM run"), runs);
+	CHECK_INT(store_sqlite_ops.reader(s, &r, &why), OK);
+	CHECK_INT(read_events(r, &(struct event_filter){ 0 }, &a, &log, &why), OK);
+	CHECK(log.n == 0 && log.oldest == 1 && log.last == 0);
+	/* The end of a run that is older than the log. */
+	CHECK_INT(ask(s, req_finish(5, 12, 1, RUN_FINISHED, 1795082400000000)).event, 2);
+	CHECK_INT(read_events(r, &(struct event_filter){ 0 }, &a, &log, &why), OK);
+	CHECK(log.n == 2 && log.item[0].type == EVENT_RUN_FINISHED && log.item[0].run == 12);
+	reader_close(r);
+	arena_free(&a);
+	store_sqlite_close(s);
+	CHECK(database_is_sound(d.path));
+	remove_dir(d.dir);
+}
+
 /* --- one transaction --- */
 
 /* A view with the name of a new table would make one of the last statements fail. It is found before the
@@ -403,6 +438,9 @@ TEST(a_backup_of_version_1_is_migrated_when_it_is_restored)
 	CHECK_INT(restore_backup(&q, file, aside, sizeof aside, &why), OK);
 	CHECK_INT(select_number(d.path, "PRAGMA user_version"), schema_version);
 	run_sql(file, "DELETE FROM meta"); /* a restore writes there */
+	/* Empty, but numbered from the time of the restore on: see restore_mark. */
+	CHECK_INT(select_number(d.path, "SELECT value FROM meta WHERE key = 'last_event'"), 1000);
+	run_sql(d.path, "UPDATE meta SET value = 0 WHERE key = 'last_event'");
 	undo_later_versions(d.path);
 	run_sql(d.path, "DELETE FROM meta");
 	run_sql(file, "INSERT INTO meta VALUES ('x', 0)");

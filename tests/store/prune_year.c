@@ -168,6 +168,9 @@ static void prune_all(struct year *y)
 		struct wall by = days_ago(y, KEPT_DAYS);
 		if (what == PRUNE_RUNS && engine_acted_until(y->engine).us < by.us)
 			by = engine_acted_until(y->engine);
+		if (what == PRUNE_EVENTS)
+			by.us = INT64_MAX -
+				1; /* events have the time of the machine's clock: all are pruned */
 		uint64_t after = 0;
 		unsigned n = READ_LIST_MAX;
 		struct why why;
@@ -178,7 +181,7 @@ static void prune_all(struct year *y)
 			for (unsigned i = 0; i < n; i++) {
 				struct st_req r = req_prune(what, item[i].sid, by.us);
 				after = item[i].at;
-				if (!item[i].old || (what == PRUNE_RUNS && i))
+				if (!item[i].old || ((what == PRUNE_RUNS || what == PRUNE_EVENTS) && i))
 					continue;
 				r.rev = item[i].rev;
 				r.prune.first = item[i].at;

@@ -120,6 +120,7 @@ static void make_occ(struct request_stream *s, struct st_req *r)
 	r->run.fence = test_random(&s->random);
 	r->run.node = 1 + (uint32_t)random_below(s, 2);
 	r->run.ended = AT(random_time(s));
+	r->publishes = one_in(s, 2);
 	r->moves = one_in(s, 2);
 	r->move = random_move(s, r->sid);
 	if (one_in(s, 100))
@@ -134,6 +135,7 @@ static void make_range(struct request_stream *s, struct st_req *r)
 	r->range.state =
 		(uint8_t)(one_in(s, 50) ? random_below(s, RUN_STATES) : RUN_SKIPPED + random_below(s, 2));
 	r->range.reason = (uint16_t)(1 + random_below(s, 2));
+	r->expires = one_in(s, 10);
 	r->moves = one_in(s, 2);
 	r->move = random_move(s, r->sid);
 	if (r->moves && one_in(s, 2))
@@ -180,6 +182,7 @@ static void make_finish(struct request_stream *s, struct st_req *r)
 		r->result = str_of(s->text);
 	}
 	r->avoided = one_in(s, 4);
+	r->publishes = one_in(s, 3);
 }
 
 static void make_hold(struct request_stream *s, struct st_req *r)
@@ -299,6 +302,12 @@ static void make_prune(struct request_stream *s, struct st_req *r)
 	*r = req_prune((enum prune_what)what, what == PRUNE_RUNS || what == PRUNE_PROBLEM ? 0 : r->sid,
 		       one_in(s, 5) ? random_time(s) : s->now - (int64_t)random_below(s, 60));
 	r->rev = rev;
+	if (what == PRUNE_EVENTS) { /* events have the time of the store's clock: all are older, or none */
+		r->sid = 0;
+		r->at = one_in(s, 3) ? AT(s->now) : AT(INT64_MAX - 1);
+		r->prune.last = random_below(s, s->events + 2);
+		return;
+	}
 	r->prune.first =
 		what == PRUNE_PROBLEM ? random_below(s, s->problems + 2) : random_below(s, s->run + 2);
 	r->prune.last = r->prune.first + random_below(s, 100);
@@ -318,6 +327,7 @@ static void make_messages(struct request_stream *s, struct st_req *r)
 		  .body = STR("b") },
 		{ .kind = 2,
 		  .sid = 2,
+		  .silent = true,
 		  .receiver = 8,
 		  .origin = STR("o"),
 		  .target = STR("u"),
@@ -343,10 +353,20 @@ static void make_delivery(struct request_stream *s, struct st_req *r)
 	r->delivery = (struct message_row){
 		.number = random_below(s, 400),
 		.attempts = (uint32_t)random_below(s, 4),
+		.silent = one_in(s, 3),
 		.state = (uint8_t)(one_in(s, 4) ? random_below(s, MESSAGE_STATES + 1) : 0),
 		.next = AT(random_time(s)),
 		.result = one_in(s, 3) ? (struct str){ 0 } : STR("said")
 	};
+}
+
+static void make_report(struct request_stream *s, struct st_req *r)
+{
+	uint64_t sid = r->sid, run = random_run(s, &sid);
+	*r = (struct st_req){ .op = ST_REPORT, .sid = sid, .at = AT(random_time(s)) };
+	r->run = (struct run_row){ .run = run, .attempt = (uint16_t)random_below(s, 3) };
+	r->report.type = (uint8_t)(EVENT_RUN_STEP + random_below(s, one_in(s, 20) ? 9 : 3));
+	r->report.text = one_in(s, 30) ? (struct str){ 0 } : STR("ran the tests");
 }
 
 static void make_numbers(struct request_stream *s, struct st_req *r)
@@ -397,6 +417,7 @@ static const struct {
 	[ST_MESSAGES] = { make_messages, 4 }, [ST_DELIVERY] = { make_delivery, 10 },
 	[ST_NUMBERS] = { make_numbers, 6 },   [ST_NAME] = { make_name, 4 },
 	[ST_TAKE] = { make_take, 2 },         [ST_KEY] = { make_key, 2 },
+	[ST_REPORT] = { make_report, 6 },
 };
 
 enum { STREAM_TEXTS = 8 };
@@ -497,6 +518,7 @@ void stream_learn(struct request_stream *s, const struct st_ack *ack)
 		s->agent_rev = ack->count;
 	s->problems = ack->problem > s->problems ? ack->problem : s->problems;
 	s->ends = ack->end > s->ends ? ack->end : s->ends;
+	s->events = ack->event > s->events ? ack->event : s->events;
 	if (ack->op == ST_OCC && ack->res == ST_OK && ack->has_row)
 		s->recent[s->runs++ % STREAM_HISTORY] =
 			(struct run_row){ .run = ack->run, .sid = ack->row.sid };

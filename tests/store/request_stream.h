@@ -8,7 +8,7 @@
 enum { STREAM_SCHEDS = 60, STREAM_HISTORY = 512, STREAM_PARTS = 3 };
 
 struct request_stream {
-	uint64_t random, tag, run, ends, problems, notes;
+	uint64_t random, tag, run, ends, problems, notes, events;
 	unsigned scheds;  /* at most STREAM_SCHEDS */
 	bool one_lane;    /* false: each schedule has a lane, so that its requests keep their order */
 	unsigned n, runs; /* number of entries in past and recent so far */

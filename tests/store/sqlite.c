@@ -1,6 +1,7 @@
 /* Tests of the SQLite store only: opening and refusing files, limits, outages, its log, threads. */
 #include "dump.h"
 #include "fixture.h"
+#include "port/read.h"
 #include "requests.h"
 #include "store/sqlite/schema.h"
 #include "store/sqlite/store.h"
@@ -390,6 +391,82 @@ TEST(a_reader_blocks_no_request)
 	remove_dir(dir);
 }
 
+/* --- the log of events --- */
+
+/* How many rows of the log are not followed by the next number. */
+static int64_t gaps_in_log(void)
+{
+	return select_number(
+		path, "SELECT count(*) FROM (SELECT number, lead(number) OVER (ORDER BY number) AS next,"
+		      " CASE cause WHEN 32 THEN 2 WHEN 33 THEN 4 WHEN 34 THEN 5 WHEN 35 THEN 2"
+		      " WHEN 36 THEN 3 ELSE 1 END AS n FROM event) WHERE next <> number + n");
+}
+
+TEST(events_older_than_a_time_are_pruned_up_to_the_first_younger)
+{
+	make_paths();
+	struct store *s = open_store(&store_tuning_default);
+	struct st_ack ack[9];
+	for (uint64_t i = 1; i <= 9; i++)
+		submit(s, req_put(i, 0, 10), i);
+	CHECK_INT(collect_answers(&store_sqlite_ops, s, ack, 9), 9);
+	/* The clock was set back while they were logged: 4 is younger than 5 and 6. */
+	run_sql(path, "UPDATE event SET at = CASE number WHEN 4 THEN 500 ELSE 100 END WHERE number <= 6");
+	submit(s, req_prune(PRUNE_EVENTS, 0, 200), 10);
+	CHECK_INT(collect_answers(&store_sqlite_ops, s, ack, 1), 1);
+	CHECK_INT(select_number(path, "SELECT min(number) FROM event"), 4);
+	CHECK_INT(select_number(path, "SELECT count(*) FROM event"), 6);
+	CHECK_INT(gaps_in_log(), 0);
+	store_sqlite_close(s);
+	remove_dir(dir);
+}
+
+TEST(a_failed_transaction_uses_no_number)
+{
+	make_paths();
+	struct store *s = open_store(&store_tuning_default);
+	size_t n = STORE_DOCUMENT_BYTES_MAX + 1;
+	char *large = calloc(1, n);
+	struct st_ack ack[6];
+	sqlite3 *other = NULL;
+	sqlite3_open(path, &other); /* its lock makes the requests one group */
+	CHECK_INT(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+	for (unsigned i = 1; i <= 6; i++) {
+		struct st_req r = req_put(i, 0, 10);
+		if (i == 3)
+			r.document = (struct str){ large, n };
+		submit(s, r, i);
+	}
+	CHECK_INT(sqlite3_exec(other, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(other);
+	CHECK_INT(collect_answers(&store_sqlite_ops, s, ack, 6), 6);
+	uint64_t last = 0;
+	for (unsigned i = 0; i < 6; i++) {
+		CHECK_INT(ack[i].event, ack[i].res == ST_OK ? last + 1 : 0);
+		last = ack[i].event ? ack[i].event : last;
+	}
+	CHECK_INT(last, 5);
+	CHECK_INT(gaps_in_log(), 0);
+	free(large);
+	store_sqlite_close(s);
+	remove_dir(dir);
+}
+
+TEST(no_events_are_logged_if_the_tuning_says_so)
+{
+	struct store_tuning tuning = store_tuning_default;
+	struct st_ack ack;
+	tuning.no_events = true;
+	make_paths();
+	struct store *s = open_store(&tuning);
+	submit(s, req_put(1, 0, 10), 1);
+	CHECK_INT(collect_answers(&store_sqlite_ops, s, &ack, 1), 1);
+	CHECK(ack.res == ST_OK && !ack.event);
+	CHECK_INT(select_number(path, "SELECT count(*) FROM event"), 0);
+	store_sqlite_close(s);
+	remove_dir(dir);
+}
+
 /* --- threads --- */
 
 enum { THREADS = 3, PER_THREAD = 1500 };
@@ -431,8 +508,37 @@ static void count_schedules(void *ctx, const struct load_item *item)
 	*(unsigned *)ctx += item->kind == LOAD_SCHED;
 }
 
-/* Three threads submit, one collects and loads, one reads the failures. Most useful with the thread
- * sanitizer. */
+/* Follows the log: whoever has read up to a number never meets a new event at or below it, and misses none.
+ */
+static void *follow_log(void *arg)
+{
+	struct shared_store *p = arg;
+	struct reader *r = NULL;
+	struct arena a = { 0 };
+	struct event_filter f = { .limit = 100 };
+	struct why why;
+	if (!CHECK_INT(store_sqlite_ops.reader(p->store, &r, &why), OK))
+		return NULL;
+	for (bool end = false; !end || f.after < THREADS * PER_THREAD;) {
+		struct read_events log = { 0 };
+		end = atomic_load(&p->stop);
+		arena_reset(&a);
+		if (!CHECK_INT(read_events(r, &f, &a, &log, &why), OK))
+			break;
+		for (unsigned i = 0; i < log.n; i++)
+			CHECK_INT(log.item[i].number, ++f.after);
+		CHECK_INT(log.searched, f.after);
+		if (end && !log.n)
+			break;
+	}
+	CHECK_INT(f.after, THREADS * PER_THREAD);
+	reader_close(r);
+	arena_free(&a);
+	return NULL;
+}
+
+/* Three threads submit, one collects and loads, one reads the failures, one follows the log of events. Most
+ * useful with the thread sanitizer. */
 TEST(threads_share_a_store)
 {
 	static const struct store_tuning small = {
@@ -440,11 +546,12 @@ TEST(threads_share_a_store)
 	};
 	make_paths();
 	struct shared_store p = { .store = open_store(&small) };
-	pthread_t thread[THREADS], watch;
+	pthread_t thread[THREADS], watch, follower;
 	void *arg[THREADS][2];
 	struct st_ack ack[64];
 	unsigned got = 0, seen = 0;
 	pthread_create(&watch, NULL, watch_failures, &p);
+	pthread_create(&follower, NULL, follow_log, &p);
 	for (unsigned i = 0; i < THREADS; i++) {
 		arg[i][0] = &p;
 		arg[i][1] = (void *)(uintptr_t)i;
@@ -469,6 +576,8 @@ TEST(threads_share_a_store)
 		pthread_join(thread[i], NULL);
 	atomic_store(&p.stop, true);
 	pthread_join(watch, NULL);
+	pthread_join(follower, NULL);
+	CHECK_INT(gaps_in_log(), 0);
 	store_sqlite_close(p.store);
 	CHECK(database_is_sound(path));
 	remove_dir(dir);

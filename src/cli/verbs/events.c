@@ -9,26 +9,43 @@
 
 #include <time.h>
 
-/* "2026-11-16 08:30:00 (1 s ago)  run.finished  backup  r7  failed/exit" */
+/* "2026-11-16 08:30:00 (1 s ago)  17  run:finished  backup  r7  failed  exit": the members of the data that
+ * are texts or numbers, in the order of the event. */
 static void print_event(struct cli_call *call, const struct val *v, struct str text)
 {
-	static const char *const members[] = { "schedule", "run",   "problem", "outcome",
-					       "reason",   "count", "text" };
+	const struct val *data = v ? val_get(v, STR("data")) : NULL;
 	if (call->json || !v) {
 		print_json(call->out, text);
 		print(call->out, "\n");
 		return;
 	}
-	const char *type = val_text(call->arena, v, "type");
-	print(call->out, "%s  %s", cli_time(call, val_text(call->arena, v, "time")), type ? type : "?");
-	for (unsigned i = 0; i < ARRAY_LEN(members); i++) {
-		const char *member = val_text(call->arena, v, members[i]);
-		if (member) {
-			print(call->out, "  ");
-			print_text(call->out, str_of(member));
+	const char *type = val_text(call->arena, v, "type"), *number = val_text(call->arena, v, "seq");
+	print(call->out, "%s  %s  ", cli_time(call, val_text(call->arena, v, "ts")), number ? number : "?");
+	print_text(call->out, type ? str_of(type) : STR("?"));
+	for (unsigned i = 0; data && data->kind == VAL_MAP && i < data->map.n; i++) {
+		const char *name = arena_dup(call->arena, data->map.pair[i].key);
+		const char *member = name ? val_text(call->arena, data, name) : NULL;
+		if (!member)
+			continue;
+		print(call->out, "  ");
+		if (type && !strncmp(type, "custom:", 7)) {
+			print_text(call->out, data->map.pair[i].key);
+			print(call->out, "=");
 		}
+		print_text(call->out, str_of(member));
 	}
 	print(call->out, "\n");
+}
+
+/* Says that events are missing: they were pruned, or the daemon has another log. */
+static void print_gap(const struct val *v, struct arena *a)
+{
+	const char *after = v ? val_text(a, v, "after") : NULL, *oldest = v ? val_text(a, v, "oldest") : NULL;
+	if (after && oldest)
+		print(stderr, "rota: events after %s were pruned; the oldest that is kept is %s\n", after,
+		      oldest);
+	else if (after)
+		print(stderr, "rota: the log has no event %s yet; it is followed from its end\n", after);
 }
 
 /* A stream of events. After a restart of the daemon it continues after the last event that was seen. */
@@ -50,9 +67,11 @@ static bool on_event(void *ctx, const struct sse_event *e)
 		print(stderr, "rota: the daemon is back\n");
 	f->lost = false;
 	f->tries = 0;
-	if (str_eq(e->event, STR("hello")))
-		return true;
 	bool read = json_read(e->data, f->call.arena, &v, NULL) == OK;
+	if (str_eq(e->event, STR("pruned")) || str_eq(e->event, STR("unknown")))
+		print_gap(read ? &v : NULL, f->call.arena);
+	if (e->event.n)
+		return true; /* hello, and what is said about the stream itself */
 	print_event(&f->call, read ? &v : NULL, e->data);
 	arena_reset(f->call.arena); /* the stream may last for months */
 	f->closed = fflush(f->call.out) != 0;
@@ -60,11 +79,11 @@ static bool on_event(void *ctx, const struct sse_event *e)
 }
 
 /* Reads one connection to its end. */
-static enum err read_stream(struct event_stream *f, const char *socket, struct why *why)
+static enum err read_stream(struct event_stream *f, const char *socket, const char *target, struct why *why)
 {
 	const char *headers[] = { f->seen, NULL };
 	struct client_request request = { .method = "GET",
-					  .target = "/api/v1/events?follow=true",
+					  .target = target,
 					  .socket = socket,
 					  .token = remote_token(),
 					  .headers = f->seen[0] ? headers : NULL };
@@ -96,13 +115,15 @@ static enum err follow_events(struct cli_call *call)
 {
 	_cleanup_(arena_free) struct arena own = { 0 };
 	struct event_stream f = { .call = *call };
+	_cleanup_(buf_free) struct buf target = { 0 };
 	const char *socket;
 	enum err e = remote_socket(call, &socket);
-	if (e)
-		return e;
+	remote_add_target(call, &target);
+	if (e || target.failed)
+		return e ? e : E_NOMEM;
 	f.call.arena = &own;
 	do
-		e = read_stream(&f, socket, call->why);
+		e = read_stream(&f, socket, target.p, call->why);
 	while (wait_for_daemon(&f, e));
 	if (f.closed)
 		return OK; /* cli_main reports that the output cannot be written */
@@ -113,17 +134,47 @@ static enum err follow_events(struct cli_call *call)
 	return e;
 }
 
+static int64_t number_of(const struct val *v, const char *name)
+{
+	const struct val *number = val_get(v, str_of(name));
+	return number && number->kind == VAL_INT ? number->integer : 0;
+}
+
+/* Asks for one page. An answer may be empty because the daemon has searched a part of the log only: then it
+ * is asked again from there. */
+static enum err ask_page(struct cli_call *call, struct str *text, struct val *ret)
+{
+	bool after = op_arg(&call->args, "after")->given, told = false;
+	for (;;) {
+		enum err e = remote_ask(call, (struct str){ 0 }, text, ret);
+		if (e)
+			return e;
+		if (after && !told && number_of(ret, "after") + 1 < number_of(ret, "oldest"))
+			print_gap(ret, call->arena);
+		told = true;
+		const struct val *list = val_get(ret, STR("events"));
+		if (!after || !list || list->list.n || number_of(ret, "next") >= number_of(ret, "last"))
+			return OK;
+		const char *next = val_text(call->arena, ret, "next");
+		op_set_arg(&call->args, "after", str_of(next ? next : "0"));
+	}
+}
+
 enum err verb_events(struct cli_call *call)
 {
 	struct str text;
 	struct val v;
 	if (op_arg(&call->args, "follow")->given)
 		return follow_events(call);
-	enum err e = remote_ask(call, (struct str){ 0 }, &text, &v);
+	enum err e = ask_page(call, &text, &v);
 	const struct val *list = e ? NULL : val_get(&v, STR("events"));
 	if (!e && call->json)
 		print_json(call->out, text);
 	for (unsigned i = 0; list && !call->json && i < list->list.n; i++)
 		print_event(call, &list->list.item[i], (struct str){ 0 });
+	if (!e && !call->json && op_arg(&call->args, "after")->given &&
+	    number_of(&v, "next") < number_of(&v, "last"))
+		print(stderr, "rota: there are more events: --after %lld\n",
+		      (long long)number_of(&v, "next"));
 	return e;
 }

@@ -41,10 +41,30 @@ enum err set_env(struct key_reader *r, void *into, const struct key *k, const st
 
 enum { ANY = KEY_KIND(VAL_MAP + 1) - 1 };
 
+/* The name becomes that of the event: custom:NAME. */
+static enum err set_event_name(struct key_reader *r, void *into, const struct key *k, const struct val *v)
+{
+	*KEY_FIELD(struct str, into, k) = v->str;
+	if (doc_is_agent_name(v->str) && !memchr(v->str.p, ',', v->str.n) && !memchr(v->str.p, '*', v->str.n))
+		return OK;
+	return why_set(
+		r->why, E_INPUT, v->at,
+		"the name of an event must have 1 to %d characters, without control characters, commas "
+		"and '*', and without spaces at its ends",
+		DOC_ID_MAX);
+}
+
 static enum err set_data(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
-	(void)r;
+	_cleanup_(buf_free) struct buf json = { 0 };
+	json_write(&json, v);
 	*KEY_FIELD(struct val, into, k) = *v;
+	if (json.failed)
+		return E_NOMEM;
+	if (json.n > EVENT_DATA_BYTES_MAX)
+		return why_set(r->why, E_INPUT, v->at,
+			       "the data of an event has %u bytes; at most %d are allowed", (unsigned)json.n,
+			       EVENT_DATA_BYTES_MAX);
 	return OK;
 }
 
@@ -138,7 +158,8 @@ static const struct key command_keys[] = {
 
 static const struct key event_keys[] = {
 	KEY_OF_TYPE,
-	{ "name", KEY_TEXT, .offset = IN_ACTION(name) },
+	{ "name", KEY_OTHER, .offset = IN_ACTION(name), .kinds = STRING, .set = set_event_name,
+	  .write = keys_write_str },
 	{ "data", KEY_OTHER, .offset = IN_ACTION(data), .kinds = ANY, .set = set_data, .write = write_any },
 	{ 0 },
 };

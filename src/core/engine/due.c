@@ -185,6 +185,7 @@ void due_open_range(struct engine *e, struct sched *s, struct wall first, enum r
 {
 	struct st_req r = due_new_request(s, ST_RANGE, LANE_CLAIM);
 	r.range = (struct range_row){ s->row.sid, first, WALL_NEVER, RUN_SKIPPED, (uint16_t)reason };
+	r.expires = reason == REASON_EXPIRED;
 	due_dequeue(e, s);
 	s->busy = true;
 	engine_submit_store(e, &r, FOR_OPEN, 0, 0, s);
@@ -296,6 +297,7 @@ void due_record(struct engine *e, struct sched *s, struct wall nominal, const st
 	if (state == RUN_FINISHED) {
 		r.run.outcome = OUTCOME_DONE;
 		r.run.ended = e->now.wall;
+		r.publishes = true; /* only an event is done when it is claimed */
 		r.news = news_of_end(policy_of(s), &r.run, s->row.failures, s->row.failures);
 	} else {
 		r.news = news_of_refusal(policy_of(s), state);

@@ -106,6 +106,8 @@ void finish_record(struct engine *e, struct run *r, bool avoided)
 		struct sched *s = runs_sched(e, r);
 		uint32_t before = s->finishing ? s->failures_pending : s->row.failures;
 		q.failures = (uint8_t)change_of_failures(r);
+		q.publishes = policy_of(s)->action == ACTION_EVENT && r->row.outcome == OUTCOME_DONE &&
+			      !r->row.attempt;
 		s->failures_pending =
 			q.failures == FAILURES_CLEAR ? 0 : before + (q.failures == FAILURES_GROW);
 		s->finishing++;

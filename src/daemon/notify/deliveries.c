@@ -96,6 +96,7 @@ static void set_result(struct delivery *d, enum message_state state, unsigned at
 				      .sid = d->message.sid,
 				      .run = d->message.run,
 				      .kind = d->message.kind,
+				      .silent = d->message.kind == NEWS_PING,
 				      .state = (uint8_t)state,
 				      .attempts = attempts,
 				      .next = { state == MESSAGE_WAITING ? now.us + delay_us : 0 },

@@ -58,6 +58,8 @@ static enum err send_batch(struct notifier *n, const struct read_news *news, uns
 	e = message_join_digests(&list);
 	if (e)
 		return e;
+	for (unsigned i = 0; i < list.n; i++)
+		list.item[i].silent = list.item[i].kind == NEWS_PING; /* a ping is no event */
 	r.messages.message = list.item;
 	/* A message that the store refuses again and again must not block all other messages, so its row of
 	 * news is removed without a message. */

@@ -113,19 +113,25 @@ static bool send_prune(struct retention *r, const struct st_req *q)
 	return true;
 }
 
-/* Asks the store to prune the old items of a batch: runs by one request for a range of numbers, others one by
- * one. False: the thread must end. */
+/* Runs and events are pruned by ranges of numbers. */
+static bool is_pruned_by_range(unsigned what)
+{
+	return what == PRUNE_RUNS || what == PRUNE_EVENTS;
+}
+
+/* Asks the store to prune the old items of a batch: by one request for a range of numbers, or one by one.
+ * False: the thread must end. */
 static bool prune_batch(struct retention *r, struct st_req q, const struct old_item *item, unsigned n)
 {
 	unsigned asked = 0;
 	bool goes_on = true;
 	for (unsigned i = 0; i < n && goes_on; i++) {
-		if (!item[i].old || (q.prune.what == PRUNE_RUNS && asked))
+		if (!item[i].old || (is_pruned_by_range(q.prune.what) && asked))
 			continue;
 		q.sid = item[i].sid;
 		q.rev = item[i].rev;
 		q.prune.first = item[i].at;
-		if (q.prune.what == PRUNE_RUNS) {
+		if (is_pruned_by_range(q.prune.what)) {
 			q.sid = 0;
 			q.prune.last = item[n - 1].at;
 		}
@@ -142,6 +148,8 @@ static bool prune_records(struct retention *r, enum prune_what what, struct wall
 {
 	static _Thread_local struct old_item item[READ_LIST_MAX];
 	struct st_req q = { .op = ST_PRUNE, .lane = LANE_BULK, .at = by };
+	/* Nothing refers to events, and they are many: deleting them is cheap. */
+	const unsigned batch = what == PRUNE_EVENTS ? RETENTION_EVENTS : RETENTION_BATCH;
 	uint64_t after = 0;
 	unsigned n, young;
 	struct why why;
@@ -153,8 +161,8 @@ static bool prune_records(struct retention *r, enum prune_what what, struct wall
 		young = 0;
 		for (unsigned i = 0; i < n; i++)
 			young += item[i].young;
-		for (unsigned i = 0; i < n; i += RETENTION_BATCH)
-			if (!prune_batch(r, q, &item[i], n - i < RETENTION_BATCH ? n - i : RETENTION_BATCH))
+		for (unsigned i = 0; i < n; i += batch)
+			if (!prune_batch(r, q, &item[i], n - i < batch ? n - i : batch))
 				return false;
 		after = n ? item[n - 1].at : after;
 	} while (n == READ_LIST_MAX && young < n);
@@ -235,18 +243,26 @@ static struct wall days_ago(int64_t days)
 	return (struct wall){ clock_wall().us - days * 86400 * USEC };
 }
 
+/* An event is not kept longer than the records that it is worded with. */
+static int64_t days_of_events(const struct retention_options *o)
+{
+	return o->events_days < o->runs_days ? o->events_days : o->runs_days;
+}
+
 static void do_pass(struct retention *r)
 {
-	/* Runs first: other records are kept as long as runs refer to them. */
-	static const enum prune_what order[] = { PRUNE_RUNS, PRUNE_RANGES, PRUNE_VERSION, PRUNE_SCHED,
-						 PRUNE_PROBLEM };
+	/* Events first, since they are worded with the records of runs, schedules and problems. Then runs:
+	 * other records are kept as long as runs refer to them. */
+	static const enum prune_what order[] = { PRUNE_EVENTS,  PRUNE_RUNS,  PRUNE_RANGES,
+						 PRUNE_VERSION, PRUNE_SCHED, PRUNE_PROBLEM };
 	static_assert(ARRAY_LEN(order) == PRUNES, "every kind is pruned");
 	struct engine_facts facts;
 	/* If the clock is far ahead, all records seem old, so nothing is removed. */
 	if (!ask_facts(r, &facts) || !facts.clock_trusted)
 		return;
 	for (unsigned i = 0; i < ARRAY_LEN(order); i++) {
-		struct wall by = days_ago(r->options.runs_days);
+		struct wall by = days_ago(order[i] == PRUNE_EVENTS ? days_of_events(&r->options)
+								   : r->options.runs_days);
 		if (order[i] == PRUNE_RUNS && facts.acted_until.us < by.us)
 			by = facts.acted_until;
 		if (!prune_records(r, order[i], by))

@@ -8,6 +8,7 @@ struct daemon;
 struct retention_options {
 	struct daemon *daemon;
 	int64_t runs_days;             /* records older than this are pruned */
+	int64_t events_days;           /* the same for events, unless runs_days is less */
 	int64_t logs_days, logs_bytes; /* files older than this, or beyond this total size, are removed */
 	int64_t every;                 /* seconds between two passes */
 };

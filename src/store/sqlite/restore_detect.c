@@ -3,6 +3,7 @@
 #include "store/sqlite/db.h"
 #include "store/sqlite/file.h"
 #include "store/sqlite/restore_mark.h"
+#include "store/sqlite/rows.h"
 #include "sys/data_file.h"
 
 #include <fcntl.h>
@@ -42,10 +43,29 @@ static int64_t last_of_bucket(int64_t known, uint64_t files)
 	return (last / RUNFILE_BUCKET + 1) * RUNFILE_BUCKET - 1;
 }
 
+/* The number after which events are numbered. The events that were logged since the copy was made had the
+ * numbers after the copy's, and readers know them: the next numbers are larger by one for each microsecond
+ * since the last event of the copy, in which at most one event can have been logged. */
+static int last_event_known(sqlite3 *db, struct wall now, int64_t *ret)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(db, LAST_EVENT, -1, &s, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(s);
+	if (rc == SQLITE_ROW) {
+		int64_t since = now.us - sqlite3_column_int64(s, 3);
+		*ret = (int64_t)last_event_read(s) + (since > 0 ? since : 0);
+	}
+	sqlite3_finalize(s);
+	return db_looked(rc);
+}
+
 int restore_mark(sqlite3 *db, const struct restore_request *q, int64_t generation)
 {
-	int64_t last, before = 0;
+	int64_t last, before = 0, event = 0;
 	int rc = meta_last_run(db, &last);
+	if (rc == SQLITE_OK)
+		rc = last_event_known(db, q->now, &event);
 	if (rc == SQLITE_OK)
 		rc = meta_get(db, "restored", &before);
 	/* If the clock was set back since an earlier restore, the later time of that restore stays: events up
@@ -57,6 +77,7 @@ int restore_mark(sqlite3 *db, const struct restore_request *q, int64_t generatio
 	} facts[] = { { "restored", restored },
 		      { "restored_run", last },
 		      { "last_run", last_of_bucket(last, q->last_run) },
+		      { "last_event", event },
 		      { "strays", 1 },
 		      { "generation", generation } };
 	for (unsigned i = 0; i < ARRAY_LEN(facts) && rc == SQLITE_OK; i++)

@@ -1,5 +1,6 @@
 /* Binds and reads rows, column by column in the order of the column lists in the header. */
 #include "store/sqlite/rows.h"
+#include "store/event_cause.h"
 #include "store/sqlite/db.h"
 
 #include <stdio.h>
@@ -139,6 +140,21 @@ static const struct column part_columns[] = { { "part", BELOW(STORE_PARTS_MAX) }
 
 static const struct column name_columns[] = { { "kind", 0, UINT8_MAX, false }, { "number", ANY_U32 } };
 
+static const struct column event_columns[] = {
+	{ "number", NUMBER(1) },
+	{ "cause", BELOW(EVENT_CAUSES) },
+	{ "at", ANY_TIME },
+	{ "sid", ANY_ID },
+	{ "rev", ANY_U32 },
+	{ "run", ANY_ID },
+	{ "attempt", ANY_U16 },
+	{ "reason", BELOW(STORE_REASONS) },
+	{ "outcome", BELOW(STORE_OUTCOMES) },
+	{ "first", ANY_TIME },
+	{ "last", ANY_TIME },
+	{ "subject", ANY_ID },
+};
+
 #define TABLE(name)                                                                                          \
 	{                                                                                                    \
 #name, name##_columns, ARRAY_LEN(name##_columns)                                             \
@@ -151,7 +167,7 @@ static const struct table {
 	[ROW_SCHEDULE] = TABLE(schedule), [ROW_RUN] = TABLE(run),         [ROW_PROBLEM] = TABLE(problem),
 	[ROW_MEMORY] = TABLE(memory),     [ROW_MESSAGE] = TABLE(message), [ROW_RANGE] = TABLE(range),
 	[ROW_HOLD] = TABLE(hold),         [ROW_NEWS] = TABLE(news),       [ROW_NAME] = TABLE(name),
-	[ROW_PART] = TABLE(part),
+	[ROW_PART] = TABLE(part),         [ROW_EVENT] = TABLE(event),
 };
 
 static _Thread_local char bad_row[160];
@@ -396,4 +412,34 @@ bool message_row_read(sqlite3_stmt *st, int at, struct message_row *ret)
 	ret->body = text_read(st, n.column++);
 	ret->result = text_read(st, n.column);
 	return true;
+}
+
+bool event_row_read(sqlite3_stmt *st, int at, struct event_row *ret, unsigned *cause)
+{
+	struct numbers n;
+	if (!read_numbers(st, at, ROW_EVENT, 0, &n))
+		return false;
+	ret->number = (uint64_t)next_number(&n);
+	*cause = (unsigned)next_number(&n);
+	ret->at = next_time(&n);
+	ret->sid = (uint64_t)next_number(&n);
+	ret->rev = (uint32_t)next_number(&n);
+	ret->run = (uint64_t)next_number(&n);
+	ret->attempt = (uint16_t)next_number(&n);
+	ret->reason = (uint16_t)next_number(&n);
+	ret->outcome = (uint8_t)next_number(&n);
+	ret->first = next_time(&n);
+	ret->last = next_time(&n);
+	ret->subject = (uint64_t)next_number(&n);
+	ret->text = text_read(st, n.column);
+	return true;
+}
+
+uint64_t last_event_read(sqlite3_stmt *st)
+{
+	uint8_t type[EVENTS_OF_CAUSE_MAX];
+	int64_t number = sqlite3_column_int64(st, 0), pruned = sqlite3_column_int64(st, 2);
+	if (number)
+		number += (int64_t)event_cause_types((unsigned)sqlite3_column_int64(st, 1), type) - 1;
+	return (uint64_t)(number > pruned ? number : pruned);
 }

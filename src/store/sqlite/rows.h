@@ -24,6 +24,12 @@ struct sched_record {
 	"n.number, n.kind, n.state, n.attempts, n.sid, n.run, n.problem, n.joined, n.receiver, n.at, "       \
 	"n.tried_at, "                                                                                       \
 	"n.next, n.origin, n.target, n.body, n.result"
+#define EVENT_COLUMNS "number, cause, at, sid, rev, run, attempt, reason, outcome, first, last, subject, text"
+/* SQL: the number of the newest row of the log, its cause and its time, and the number of the newest event
+ * that was pruned; one row in any case. last_event_read turns it into the number of the newest event. */
+#define LAST_EVENT                                                                                           \
+	"SELECT ifnull(e.number, 0), ifnull(e.cause, 0), m.value, ifnull(e.at, 0) FROM meta m"               \
+	" LEFT JOIN event e ON e.number = (SELECT max(number) FROM event) WHERE m.key = 'last_event'"
 /* SQL: whether the run `o` has the last end of a schedule that is not removed, or that has a run which is not
  * finished. The schedule's next run gets its result, and the next end the number after it. CASE, because
  * SQLite evaluates both sides of an AND or OR that is a column. */
@@ -48,6 +54,10 @@ must_check bool run_read(sqlite3_stmt *st, int at, struct run_row *ret);
 must_check bool problem_row_read(sqlite3_stmt *st, int at, struct problem_row *ret);
 must_check bool memory_row_read(sqlite3_stmt *st, int at, struct memory_row *ret);
 must_check bool message_row_read(sqlite3_stmt *st, int at, struct message_row *ret);
+/* *cause: enum event_cause; the type is not set. The text is valid until the statement is stepped or reset.
+ */
+must_check bool event_row_read(sqlite3_stmt *st, int at, struct event_row *ret, unsigned *cause);
+uint64_t last_event_read(sqlite3_stmt *st);
 /* p NULL: the column is NULL. */
 struct str text_read(sqlite3_stmt *st, int at);
 
@@ -63,6 +73,7 @@ enum row_table {
 	ROW_NEWS,
 	ROW_NAME,
 	ROW_PART,
+	ROW_EVENT,
 	ROW_TABLES
 };
 /* Whether the columns from `at` on, in the order of the table's row, are within bounds. */

@@ -19,6 +19,7 @@ struct store_tuning {
 	unsigned checkpoint; /* pages written between two passes of the checkpoint thread */
 	unsigned wal_lull;   /* the writer truncates a longer log if there was no request for lull_ms */
 	unsigned lull_ms;    /* milliseconds */
+	bool no_events;      /* no event is logged: for the benchmark that measures what the log costs */
 	unsigned wal_max;    /* the writer restarts a longer log even if requests must wait */
 };
 extern const struct store_tuning store_tuning_default;

@@ -30,6 +30,10 @@ void observe_command(struct check *c, const struct command *cmd);
 void observe_reply(struct check *c, const struct reply *r);
 void observe_step(struct check *c, const struct effects *fx);
 void observe_submit(struct check *c, const struct st_req *q);
+/* The store is about to carry out the request. */
+void observe_applying(struct check *c, const struct st_req *q);
+/* The store has carried it out: compares the events that it has logged with what has changed. */
+void check_events(struct check *c, const struct st_req *q, const struct st_ack *a);
 /* The store has carried out the request. */
 void observe_applied(struct check *c, const struct st_req *q, const struct st_ack *a);
 /* The engine gets the answer. */

@@ -111,6 +111,16 @@ struct check_command {
 	struct reply reply;
 };
 
+/* The rows that a request is about, before it is carried out. */
+struct rows_seen {
+	struct run_row run; /* run 0: there is none */
+	uint32_t rev;       /* of the schedule; 0: there is none */
+	bool dropped;
+	uint64_t ranges; /* a hash */
+	struct hold_row hold;
+	uint64_t last_event;
+};
+
 struct check {
 	struct world *w;
 	unsigned failures;
@@ -149,6 +159,8 @@ struct check {
 	uint64_t restored_sid;      /* the largest sid that the restored store has */
 	uint64_t restores;
 	int64_t slack; /* lateness that the delays of the ports can cause */
+
+	struct rows_seen before; /* the request that is being carried out */
 
 	unsigned claims, launches; /* number of claims and launches under way */
 	int64_t *catch_up_start;   /* ring of the last starts of missed times */

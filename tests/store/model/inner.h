@@ -9,8 +9,8 @@
 typedef uint8_t model_fn(struct model *m, const struct st_req *q, struct st_ack *ret);
 model_fn apply_put, apply_drop, apply_source, apply_occ, apply_range, apply_withdraw, apply_verdict,
 	apply_started, apply_finish, apply_run_text, apply_hold, apply_name, apply_problem, apply_state,
-	apply_memory, apply_agent, apply_messages, apply_delivery, apply_prune, apply_numbers, apply_take,
-	apply_key;
+	apply_memory, apply_agent, apply_messages, apply_delivery, apply_report, apply_prune, apply_numbers,
+	apply_take, apply_key;
 
 /* --- texts --- */
 
@@ -44,6 +44,12 @@ void free_sched(struct model_sched *s);
 void free_memory(struct memory_row *row);
 void free_message(struct message_row *row);
 void free_problem(struct problem_row *p);
+/* Log events; what they have in common is in the row. */
+void log_event(struct model *m, enum event_type type, struct event_row about);
+void log_run(struct model *m, enum event_type type, const struct run_row *run);
+void log_occurrence(struct model *m, const struct st_req *q);
+void log_end(struct model *m, const struct st_req *q, const struct run_row *run);
+void prune_events(struct model *m, const struct st_req *q);
 /* Adds a row of news, if the request has news. */
 void add_news(struct model *m, const struct st_req *q, struct news_row about);
 /* Removes the counts of a schedule that begin before this second; sid 0: those of all schedules, except for

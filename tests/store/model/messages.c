@@ -56,6 +56,10 @@ static void add_message(struct model *m, const struct message_row *row, struct w
 	to->joined = row->joined ? *whole : 0;
 	if (!row->joined)
 		*whole = to->number;
+	m->request_first_event = m->last_event + 1; /* each message has an event of its own */
+	if (!row->silent)
+		log_event(m, EVENT_MESSAGE_CREATED,
+			  (struct event_row){ .sid = row->sid, .run = row->run, .subject = to->number });
 }
 
 static void remove_news(struct model *m, uint64_t upto)
@@ -103,5 +107,10 @@ uint8_t apply_delivery(struct model *m, const struct st_req *q, struct st_ack *r
 	row->tried_at = q->at;
 	row->next = end->next;
 	text_replace(&row->result, end->result);
+	const struct event_row about = { .sid = row->sid, .run = row->run, .subject = row->number };
+	if (row->state == MESSAGE_DELIVERED && !end->silent)
+		log_event(m, EVENT_MESSAGE_DELIVERED, about);
+	else if (row->state != MESSAGE_DELIVERED && row->state != MESSAGE_WAITING)
+		log_event(m, EVENT_MESSAGE_GIVEN_UP, about);
 	return ST_OK;
 }

@@ -4,7 +4,7 @@
 struct model *model_new(void)
 {
 	struct model *m = must_realloc(NULL, sizeof *m);
-	*m = (struct model){ .node = 1 };
+	*m = (struct model){ .node = 1, .now = wall_of(1800000000) };
 	ADD_ROOM(m->part, m->part_room, m->parts);
 	m->part[m->parts++] = (struct part_row){ .part = 0, .node = 1, .epoch = 0 };
 	return m;
@@ -111,6 +111,8 @@ static void each_text(struct model *m, text_fn *fn)
 		each_message_text(&m->message[i], fn);
 	for (unsigned i = 0; i < m->problems; i++)
 		each_problem_text(&m->problem[i], fn);
+	for (unsigned i = 0; i < m->events; i++)
+		fn(&m->event[i].row.text);
 }
 
 void free_sched(struct model_sched *s)
@@ -171,6 +173,7 @@ struct model *model_clone(const struct model *m)
 	COPY_ARRAY(c->message, c->message_room);
 	COPY_ARRAY(c->problem, c->problem_room);
 	COPY_ARRAY(c->part, c->part_room);
+	COPY_ARRAY(c->event, c->event_room);
 	each_text(c, dup_in_place);
 	c->by_sid = number_map_clone(&m->by_sid);
 	c->by_run = number_map_clone(&m->by_run);
@@ -187,8 +190,9 @@ void model_free(struct model *m)
 		free(m->sched[i].range);
 		free(m->sched[i].version);
 	}
-	void *const arrays[] = { m->sched, m->run,   m->open,   m->hold, m->name,    m->run_text, m->avoided,
-				 m->state, m->agent, m->memory, m->news, m->message, m->problem,  m->part };
+	void *const arrays[] = { m->sched,    m->run,     m->open,    m->hold,  m->name,
+				 m->run_text, m->avoided, m->state,   m->agent, m->memory,
+				 m->news,     m->message, m->problem, m->part,  m->event };
 	for (unsigned i = 0; i < ARRAY_LEN(arrays); i++)
 		free(arrays[i]);
 	map_free(&m->by_sid);
@@ -204,6 +208,10 @@ void model_mark_restored(struct model *m, struct wall now, uint64_t last_run)
 	m->restored_run = m->last_run;
 	if (last_run > m->last_run)
 		m->last_run = last_run;
+	/* Readers know events that the copy does not contain: at most one for each microsecond. */
+	const struct event_row *last = m->events ? &m->event[m->events - 1].row : NULL;
+	if (last && now.us > last->at.us)
+		m->last_event += (uint64_t)(now.us - last->at.us);
 }
 
 /* --- finding rows --- */
@@ -284,6 +292,7 @@ static const struct {
 	[ST_AGENT] = { apply_agent, ROW_NONE },
 	[ST_MESSAGES] = { apply_messages, ROW_NONE },
 	[ST_DELIVERY] = { apply_delivery, ROW_NONE },
+	[ST_REPORT] = { apply_report, ROW_OF_RUN },
 	[ST_PRUNE] = { apply_prune, ROW_OF_SCHEDULE },
 	[ST_NUMBERS] = { apply_numbers, ROW_NONE },
 	[ST_TAKE] = { apply_take, ROW_NONE },
@@ -302,7 +311,11 @@ void model_apply(struct model *m, const struct st_req *q, struct st_ack *ret)
 		ret->res = ST_FENCED;
 		return;
 	}
+	uint64_t last_event = m->last_event;
+	m->request_first_event = last_event + 1;
 	ret->res = operations[q->op].carry_out(m, q, ret);
+	if (m->last_event > last_event)
+		ret->event = m->last_event;
 	const struct model_sched *s = row == ROW_NONE ? NULL : find_sched(m, sid);
 	if (s && !s->dropped) {
 		ret->has_row = true;

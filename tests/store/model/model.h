@@ -32,8 +32,9 @@ struct model_sched {
 
 struct model_run {
 	struct run_row row;
-	uint32_t open_at; /* index of the run in `open`; UINT32_MAX: the run is over */
-	bool removed;     /* withdrawn, replaced by a backfill, or pruned */
+	uint32_t open_at;     /* index of the run in `open`; UINT32_MAX: the run is over */
+	bool removed;         /* withdrawn, replaced by a backfill, or pruned */
+	struct wall reported; /* `at` of its last ST_REPORT */
 };
 
 struct model_hold {
@@ -50,6 +51,11 @@ struct model_agent {
 	struct agent_row row;
 	struct source_row source;
 	struct wall at; /* time of the last change of rev */
+};
+
+struct model_event {
+	struct event_row row;
+	uint64_t request_first; /* the first event of the same run and request: they are pruned together */
 };
 
 struct model {
@@ -79,10 +85,14 @@ struct model {
 	unsigned messages, message_room;
 	struct problem_row *problem; /* number n has index n - 1; a pruned one has number 0 */
 	unsigned problems, problem_room;
+	struct model_event *event; /* in order of their numbers */
+	unsigned events, event_room;
 	struct part_row *part;
 	unsigned parts, part_room;
 	struct map by_sid, by_run, by_nominal;
 	uint64_t last_run, last_sid, last_memory, last_news, last_version;
+	uint64_t last_event, request_first_event;
+	struct wall now;              /* the time of the events that are logged; the caller may set it */
 	struct wall restored;         /* when it was restored from a copy; 0: never */
 	uint64_t restored_run;        /* the last run that the copy contained */
 	uint64_t pruned_sid;          /* the largest sid that was pruned */
@@ -160,6 +170,16 @@ static inline size_t model_holds(const struct model *m)
 static inline const struct hold_row *model_hold_at(const struct model *m, size_t i)
 {
 	return &m->hold[i].row;
+}
+
+static inline size_t model_events(const struct model *m)
+{
+	return m->events;
+}
+
+static inline const struct event_row *model_event_at(const struct model *m, size_t i)
+{
+	return &m->event[i].row;
 }
 
 static inline size_t model_news(const struct model *m)

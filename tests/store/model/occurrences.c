@@ -83,6 +83,7 @@ uint8_t apply_occ(struct model *m, const struct st_req *q, struct st_ack *ret)
 	}
 	ret->end = add_run(m, q, old)->row.end;
 	add_news(m, q, (struct news_row){ .sid = q->sid, .run = q->run.run });
+	log_occurrence(m, q);
 	if (q->moves)
 		move(s, &q->move);
 	return ST_OK;
@@ -141,6 +142,15 @@ uint8_t apply_range(struct model *m, const struct st_req *q, struct st_ack *ret)
 		s->range[s->ranges++] = *want;
 	}
 	add_news(m, q, (struct news_row){ .sid = q->sid, .first = want->first, .last = want->last });
+	log_event(m,
+		  q->expires                  ? EVENT_SCHEDULE_EXPIRED
+		  : want->state == RUN_MISSED ? EVENT_SCHEDULE_MISSED
+					      : EVENT_SCHEDULE_SKIPPED,
+		  (struct event_row){ .sid = q->sid,
+				      .rev = s->row.rev,
+				      .reason = want->reason,
+				      .first = want->first,
+				      .last = want->last });
 	if (q->moves)
 		move(s, &q->move);
 	return ST_OK;

@@ -11,9 +11,15 @@ uint8_t apply_hold(struct model *m, const struct st_req *q, struct st_ack *ret)
 		if (i < m->holds) {
 			text_free(&m->hold[i].note);
 			m->hold[i] = m->hold[--m->holds];
+			log_event(m, EVENT_HOLD_FREED, (struct event_row){ .subject = q->hold.key });
 		}
 		return ST_OK;
 	}
+	if (i == m->holds || m->hold[i].row.reason != q->hold.reason ||
+	    !same_wall(m->hold[i].row.until, q->hold.until))
+		log_event(m, EVENT_HOLD_SET,
+			  (struct event_row){
+				  .subject = q->hold.key, .reason = q->hold.reason, .first = q->hold.until });
 	if (i == m->holds) {
 		ADD_ROOM(m->hold, m->hold_room, m->holds);
 		m->hold[m->holds++] = (struct model_hold){ 0 };
@@ -83,6 +89,7 @@ static struct problem_row *add_problem(struct model *m, const struct st_req *q)
 				   .subject = text_dup(want->subject),
 				   .text = text_dup(want->text) };
 	add_news(m, q, (struct news_row){ .problem = p->number });
+	log_event(m, EVENT_PROBLEM_OPENED, (struct event_row){ .subject = p->number, .text = want->text });
 	return p;
 }
 
@@ -99,7 +106,7 @@ static struct problem_row *open_problem(struct model *m, struct problem_row *p, 
 	return p;
 }
 
-static uint8_t ack_problem(struct problem_row *p, const struct st_req *q)
+static uint8_t ack_problem(struct model *m, struct problem_row *p, const struct st_req *q)
 {
 	if (same_wall(p->acked, q->at))
 		return ST_OK; /* repeated */
@@ -108,6 +115,7 @@ static uint8_t ack_problem(struct problem_row *p, const struct st_req *q)
 	p->acked = q->at;
 	text_set(&p->by, q->problem.by);
 	text_set(&p->note, q->problem.note);
+	log_event(m, EVENT_PROBLEM_ACKNOWLEDGED, (struct event_row){ .subject = p->number });
 	return ST_OK;
 }
 
@@ -117,6 +125,7 @@ static void close_problem(struct model *m, struct problem_row *p, const struct s
 		return;
 	p->closed = q->at;
 	add_news(m, q, (struct news_row){ .problem = p->number });
+	log_event(m, EVENT_PROBLEM_CLOSED, (struct event_row){ .subject = p->number });
 }
 
 uint8_t apply_problem(struct model *m, const struct st_req *q, struct st_ack *ret)
@@ -134,7 +143,7 @@ uint8_t apply_problem(struct model *m, const struct st_req *q, struct st_ack *re
 	else if (!p)
 		return ST_REFUSED;
 	else if (want->act == PROBLEM_ACK)
-		res = ack_problem(p, q);
+		res = ack_problem(m, p, q);
 	else
 		close_problem(m, p, q);
 	ret->problem = p->number;

@@ -168,6 +168,9 @@ uint8_t apply_prune(struct model *m, const struct st_req *q, struct st_ack *ret)
 	case PRUNE_PROBLEM:
 		prune_problem(m, q);
 		return ST_OK;
+	case PRUNE_EVENTS:
+		prune_events(m, q);
+		return ST_OK;
 	case PRUNES:
 		break;
 	}

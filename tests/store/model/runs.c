@@ -16,6 +16,11 @@ uint8_t apply_verdict(struct model *m, const struct st_req *q, struct st_ack *re
 	x->row.node = q->run.node;
 	update_open(m, x);
 	add_news(m, q, (struct news_row){ .sid = x->row.sid, .run = x->row.run });
+	log_run(m,
+		x->row.state == RUN_CLAIMED   ? EVENT_SCHEDULE_TRIGGERED
+		: x->row.state == RUN_SKIPPED ? EVENT_SCHEDULE_SKIPPED
+					      : EVENT_SCHEDULE_MISSED,
+		&x->row);
 	return ST_OK;
 }
 
@@ -28,7 +33,8 @@ uint8_t apply_started(struct model *m, const struct st_req *q, struct st_ack *re
 	bool may_start = x->row.state == RUN_CLAIMED || x->row.state == RUN_RETRYING;
 	if (!may_start || q->run.attempt < x->row.attempt)
 		return ST_OK;
-	if (q->run.attempt > x->row.attempt)
+	bool first_seen = q->run.attempt > x->row.attempt;
+	if (first_seen)
 		add_news(
 			m, q,
 			(struct news_row){ .sid = x->row.sid, .run = x->row.run, .attempt = q->run.attempt });
@@ -36,6 +42,13 @@ uint8_t apply_started(struct model *m, const struct st_req *q, struct st_ack *re
 	x->row.attempt = q->run.attempt;
 	x->row.started = q->run.started;
 	x->row.node = q->run.node;
+	if (first_seen)
+		log_event(m, EVENT_RUN_STARTED,
+			  (struct event_row){ .sid = x->row.sid,
+					      .rev = x->row.rev,
+					      .run = x->row.run,
+					      .attempt = x->row.attempt,
+					      .first = x->row.nominal });
 	return ST_OK;
 }
 
@@ -125,6 +138,7 @@ uint8_t apply_finish(struct model *m, const struct st_req *q, struct st_ack *ret
 			set_run_text(m, row->run, RUN_TEXT_RESULT, q->result);
 	}
 	add_news(m, q, (struct news_row){ .sid = row->sid, .run = row->run, .attempt = row->attempt });
+	log_end(m, q, row);
 	update_open(m, x);
 	return ST_OK;
 }

@@ -41,6 +41,11 @@ static void set_texts(struct model_sched *s, const struct st_req *q)
 	text_set_note(&s->note, q->note);
 }
 
+static void log_sched(struct model *m, enum event_type type, const struct sched_row *row)
+{
+	log_event(m, type, (struct event_row){ .sid = row->sid, .rev = row->rev, .first = row->next });
+}
+
 static uint8_t add_sched(struct model *m, const struct st_req *q)
 {
 	if (q->sid <= m->pruned_sid || id_is_taken(m, q->sid, q->id))
@@ -57,6 +62,7 @@ static uint8_t add_sched(struct model *m, const struct st_req *q)
 	number_map_put(&m->by_sid, q->sid, m->scheds++);
 	if (q->sid > m->last_sid)
 		m->last_sid = q->sid;
+	log_sched(m, EVENT_SCHEDULE_CREATED, &s->row);
 	return ST_OK;
 }
 
@@ -123,6 +129,7 @@ uint8_t apply_put(struct model *m, const struct st_req *q, struct st_ack *ret)
 	if (q->document.p)
 		keep_version(m, s, q);
 	change_sched(m, s, q);
+	log_sched(m, EVENT_SCHEDULE_UPDATED, &s->row);
 	return ST_OK;
 }
 
@@ -140,6 +147,7 @@ uint8_t apply_drop(struct model *m, const struct st_req *q, struct st_ack *ret)
 	s->dropped_at = q->at;
 	if (q->close_range)
 		close_range(s, q->at);
+	log_sched(m, EVENT_SCHEDULE_DELETED, &s->row);
 	return ST_OK;
 }
 

@@ -469,6 +469,40 @@ static unsigned ask_message_after(struct scene *s, const struct question *q, str
 	return ok && yes;
 }
 
+static void add_event(struct buf *out, const struct event_row *e)
+{
+	NUMBERS(out, (int64_t)e->number, e->type, (int64_t)e->sid, e->rev, (int64_t)e->run, e->attempt,
+		e->reason, e->outcome, e->first.us, e->last.us, (int64_t)e->subject);
+	TEXTS(out, e->text);
+	buf_addc(out, '\n');
+}
+
+/* All pages from a number on. An answer may be short because the store searches a part of the log only. */
+static unsigned ask_events(struct scene *s, const struct question *q, struct buf *out)
+{
+	struct event_filter f = {
+		.after = q->run * 3,
+		.types = q->filter.failed ? 1u << q->number % EVENT_TYPES | 1u << q->before % EVENT_TYPES : 0,
+		.sid = q->filter.sid,
+		.limit = q->filter.limit
+	};
+	struct read_events x;
+	unsigned n = 0;
+	do {
+		if (!answered(s, read_events(s->r, &f, &s->a, &x, &s->why), out))
+			return n;
+		for (unsigned i = 0; i < x.n; i++)
+			add_event(out, &x.item[i]);
+		CHECK(x.n <= f.limit && x.searched <= x.last &&
+		      (x.n || x.searched > f.after || f.after >= x.last));
+		CHECK(!x.n || (x.item[0].number > f.after && x.item[x.n - 1].number <= x.searched));
+		n += x.n;
+		f.after = x.searched;
+	} while (x.searched < x.last);
+	NUMBERS(out, (int64_t)x.oldest, (int64_t)x.last);
+	return n;
+}
+
 static unsigned ask_receiver_gone(struct scene *s, const struct question *q, struct buf *out)
 {
 	bool yes;
@@ -576,6 +610,7 @@ static const struct {
 	{ "message_next", ask_message_next, 5 },
 	{ "message_after", ask_message_after, 5 },
 	{ "receiver_gone", ask_receiver_gone, 5 },
+	{ "events", ask_events, 40 },
 	{ "attempt", ask_attempt, 20 },
 	{ "old", ask_old, 4 },
 	{ "old_run", ask_old_run, 20 },

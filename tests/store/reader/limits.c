@@ -11,7 +11,7 @@ static void add_runs(const char *path, unsigned n)
 		 "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %u)"
 		 " INSERT INTO run SELECT i, 1 + i %% 100, 1, 1, 0, 0, 3, 1, 0, 0, 0, i, i, i, i, i, 0, i, "
 		 "0, -1,"
-		 " 0, 0, 0, 0 FROM n; COMMIT",
+		 " 0, 0, 0, 0, 0, 0 FROM n; COMMIT",
 		 n);
 	run_sql(path, text);
 }

@@ -4,7 +4,7 @@
 static const enum read_statement scan_statement[] = {
 	[PRUNE_RUNS] = READ_PRUNE_RUNS,        [PRUNE_RANGES] = READ_PRUNE_RANGES,
 	[PRUNE_VERSION] = READ_PRUNE_VERSIONS, [PRUNE_SCHED] = READ_PRUNE_SCHEDS,
-	[PRUNE_PROBLEM] = READ_PRUNE_PROBLEMS,
+	[PRUNE_PROBLEM] = READ_PRUNE_PROBLEMS, [PRUNE_EVENTS] = READ_PRUNE_EVENTS,
 };
 static_assert(ARRAY_LEN(scan_statement) == PRUNES, "every kind has a statement");
 

@@ -57,6 +57,7 @@ read_messages_due_fn sqlite_read_messages_due;
 read_message_next_fn sqlite_read_message_next;
 read_message_after_fn sqlite_read_message_after;
 read_receiver_gone_fn sqlite_read_receiver_gone;
+read_events_fn sqlite_read_events;
 read_attempt_fn sqlite_read_attempt;
 read_old_fn sqlite_read_old;
 read_old_run_fn sqlite_read_old_run;

@@ -81,6 +81,7 @@ static const struct read_ops operations = {
 	.message_next = sqlite_read_message_next,
 	.message_after = sqlite_read_message_after,
 	.receiver_gone = sqlite_read_receiver_gone,
+	.events = sqlite_read_events,
 	.attempt = sqlite_read_attempt,
 	.old = sqlite_read_old,
 	.old_run = sqlite_read_old_run,

@@ -151,6 +151,14 @@ static const char *const text[] = {
 	[READ_RECEIVER_GONE] = "SELECT 1 FROM message INDEXED BY message_receiver_gone"
 			       " WHERE state = 3 AND origin = ?1 LIMIT 1",
 
+	/* The first row that may have an event after ?1. A row has up to 5 events. */
+	[READ_EVENT_FIRST] = "SELECT number FROM event WHERE number > ?1 - 5 ORDER BY number LIMIT 1",
+	[READ_EVENT_OLDEST] = "SELECT number FROM event ORDER BY number LIMIT 1",
+	[READ_EVENT_LAST] = LAST_EVENT,
+	/* Rows ?1 to ?2 with one of the causes ?3, of schedule ?4 (0: any); at most ?5. */
+	[READ_EVENTS] = "SELECT " EVENT_COLUMNS " FROM event WHERE number >= ?1 AND number <= ?2"
+			" AND 1 << cause & ?3 AND (?4 = 0 OR sid = ?4) ORDER BY number LIMIT ?5",
+
 	[READ_RUN_LAST] = "SELECT ifnull(max(run), 0) FROM run",
 	[READ_RUN_FROM] = "SELECT run, claimed FROM run WHERE run >= ?1 ORDER BY run LIMIT 1",
 
@@ -182,6 +190,8 @@ static const char *const text[] = {
 			      " WHERE dropped IS NOT NULL AND sid > ?1 ORDER BY sid LIMIT ?3",
 	[READ_PRUNE_PROBLEMS] = "SELECT number, 0, 0, closed <= ?2, opened > ?2 FROM problem"
 				" WHERE number > ?1 ORDER BY number LIMIT ?3",
+	[READ_PRUNE_EVENTS] = "SELECT number, 0, 0, at <= ?2, at > ?2 FROM event"
+			      " WHERE number > ?1 ORDER BY number LIMIT ?3",
 	[READ_PRUNE_RUN] =
 		"SELECT state >= 3, " IS_LAST_END ", max(claimed, ended, retry_at) FROM run o WHERE run = ?1",
 };

@@ -29,7 +29,11 @@ static int add_message(struct operation *o, const struct message_row *m, int64_t
 		*whole = number;
 	if (!o->ack->message)
 		o->ack->message = (uint64_t)number;
-	return rc;
+	if (rc != SQLITE_OK || m->silent)
+		return rc;
+	return operation_log(
+		o, EVENT_MESSAGE_CREATED,
+		&(struct event_row){ .sid = m->sid, .run = m->run, .subject = (uint64_t)number });
 }
 
 /* Whether the request was carried out before: its news are gone; without news, the last message has its `at`.
@@ -59,14 +63,27 @@ int write_messages(struct operation *o)
 	return rc == SQLITE_OK && t->news_upto ? OP_RUN(o, SQL_NEWS_REMOVE, (int64_t)t->news_upto) : rc;
 }
 
+/* Logs the end of the delivery, if it has come; `of`: the message's schedule and run. */
+static int log_delivery(struct operation *o, const struct event_row *of)
+{
+	const struct message_row *m = &o->r->delivery;
+	if (m->state == MESSAGE_WAITING || (m->state == MESSAGE_DELIVERED && m->silent))
+		return SQLITE_OK;
+	return operation_log(
+		o, m->state == MESSAGE_DELIVERED ? EVENT_MESSAGE_DELIVERED : EVENT_MESSAGE_GIVEN_UP, of);
+}
+
 int write_delivery(struct operation *o)
 {
 	const struct message_row *m = &o->r->delivery;
 	sqlite3_stmt *get = o->sql->stmt[SQL_MESSAGE_GET], *set = o->sql->stmt[SQL_MESSAGE_TRIED];
+	struct event_row event = { .subject = m->number };
 	DB_BIND(get, (int64_t)m->number);
 	int rc = sqlite3_step(get);
 	int64_t state = sqlite3_column_int64(get, 0), attempts = sqlite3_column_int64(get, 1),
 		tried = sqlite3_column_int64(get, 2);
+	event.sid = (uint64_t)sqlite3_column_int64(get, 3);
+	event.run = (uint64_t)sqlite3_column_int64(get, 4);
 	sqlite3_reset(get);
 	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
 		return rc;
@@ -77,5 +94,6 @@ int write_delivery(struct operation *o)
 	if (state != MESSAGE_WAITING || (m->attempts != attempts && m->attempts != attempts + 1))
 		return operation_answer(o, ST_LOST);
 	DB_BIND(set, (int64_t)m->number, m->state, m->attempts, o->r->at.us, m->next.us);
-	return db_step_bound(set, db_bind_text(set, 6, m->result));
+	rc = db_step_bound(set, db_bind_text(set, 6, m->result));
+	return rc == SQLITE_OK ? log_delivery(o, &event) : rc;
 }

@@ -1,4 +1,5 @@
 /* ST_OCC: records an occurrence, at most once. */
+#include "store/event_cause.h"
 #include "store/sqlite/write/operations.h"
 
 static int insert_run(struct operation *o, struct run_row run, bool *added)
@@ -21,6 +22,36 @@ static int insert_run(struct operation *o, struct run_row run, bool *added)
 	return rc;
 }
 
+/* Logs the events of the occurrence that was inserted. */
+static int log_occurrence(struct operation *o)
+{
+	const struct run_row *run = &o->r->run;
+	const unsigned cause[RUN_STATES] = {
+		[RUN_PENDING] = EVENT_RUN_CLAIMED,
+		[RUN_CLAIMED] = CAUSE_CLAIMED,
+		[RUN_RETRYING] = EVENT_RUN_CLAIMED,
+		[RUN_FINISHED] = o->r->publishes ? CAUSE_DONE_PUBLISHED : CAUSE_DONE,
+		[RUN_SKIPPED] = EVENT_SCHEDULE_SKIPPED,
+		[RUN_MISSED] = EVENT_SCHEDULE_MISSED,
+	};
+	return operation_log(o, cause[run->state],
+			     &(struct event_row){ .sid = run->sid,
+						  .rev = run->rev,
+						  .run = run->run,
+						  .attempt = run->attempt,
+						  .reason = run->reason,
+						  .outcome = run->outcome,
+						  .first = run->nominal,
+						  .last = run->due });
+}
+
+/* Adds what the inserted occurrence is reported by: a row of news, and events. */
+static int report_occurrence(struct operation *o)
+{
+	int rc = operation_add_news(o, o->sched.row.sid, o->r->run.run, 0);
+	return rc == SQLITE_OK ? log_occurrence(o) : rc;
+}
+
 /* A backfill replaces the record `old` of a skipped or missed occurrence. */
 static int replace_record(struct operation *o, const struct run_row *old)
 {
@@ -35,7 +66,7 @@ static int replace_record(struct operation *o, const struct run_row *old)
 	if (rc == SQLITE_OK && !added)
 		rc = SQLITE_CONSTRAINT;
 	if (rc == SQLITE_OK)
-		rc = operation_add_news(o, o->sched.row.sid, run.run, 0);
+		rc = report_occurrence(o);
 	return rc == SQLITE_OK ? operation_move(o) : rc;
 }
 
@@ -94,7 +125,7 @@ int write_occurrence(struct operation *o)
 	bool added = false;
 	int rc = res == ST_OK && !is_pruned(o) ? insert_run(o, *run, &added) : SQLITE_OK;
 	if (rc == SQLITE_OK && added)
-		rc = operation_add_news(o, o->sched.row.sid, run->run, 0);
+		rc = report_occurrence(o);
 	if (rc != SQLITE_OK)
 		return rc;
 	return added ? operation_move(o) : answer_not_inserted(o, res);

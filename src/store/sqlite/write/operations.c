@@ -121,6 +121,7 @@ static const struct {
 	[ST_MEMORY] = { write_memory, READS_NOTHING },
 	[ST_MESSAGES] = { write_messages, READS_NOTHING },
 	[ST_DELIVERY] = { write_delivery, READS_NOTHING },
+	[ST_REPORT] = { write_report, READS_RUN },
 	[ST_PRUNE] = { write_prune, READS_SCHEDULE },
 	[ST_NUMBERS] = { write_numbers, READS_NOTHING },
 	[ST_TAKE] = { write_take, READS_NOTHING },

@@ -40,6 +40,7 @@ int write_agent(struct operation *o);
 int write_memory(struct operation *o);
 int write_messages(struct operation *o);
 int write_delivery(struct operation *o);
+int write_report(struct operation *o);
 int write_prune(struct operation *o);
 int write_numbers(struct operation *o);
 int write_take(struct operation *o);
@@ -82,6 +83,12 @@ int operation_is_fenced(struct operation *o, bool *ret);
 int operation_set_run_text(struct operation *o, uint64_t run, enum run_text_kind kind, struct str text);
 /* Adds a row of news about this schedule, run and problem, if the request has news. */
 int operation_add_news(struct operation *o, uint64_t sid, uint64_t run, uint64_t problem);
+
+/* Logs the events of a cause (enum event_cause); `e` has what they have in common. */
+int operation_log(struct operation *o, unsigned cause, const struct event_row *e);
+/* The same for events about a run. */
+int operation_log_run(struct operation *o, unsigned cause, const struct run_row *run);
+int operation_prune_events(struct operation *o);
 
 /* Whether a number can be that of a schedule or run: 0 means none, and SQLite's integers are signed. */
 static inline bool is_number(uint64_t n)

@@ -51,7 +51,11 @@ static int add_problem(struct operation *o, struct stored_problem *ret)
 	*ret = (struct stored_problem){ .found = true, .number = (uint64_t)number, .count = 1 };
 	DB_BIND(s, number, o->r->at.us);
 	rc = db_step_bound(s, DB_BIND_TEXTS(s, 3, p->key, p->subject, p->text));
-	return rc == SQLITE_OK ? operation_add_news(o, 0, 0, ret->number) : rc;
+	if (rc == SQLITE_OK)
+		rc = operation_add_news(o, 0, 0, ret->number);
+	/* A later report of the same problem replaces its text. */
+	const struct event_row opened = { .subject = ret->number, .text = p->text };
+	return rc == SQLITE_OK ? operation_log(o, EVENT_PROBLEM_OPENED, &opened) : rc;
 }
 
 static int open_problem(struct operation *o, struct stored_problem *p)
@@ -69,7 +73,9 @@ static int ack_problem(struct operation *o, struct stored_problem *p)
 	if (p->acked != INT64_MAX || p->closed != INT64_MAX)
 		return operation_answer(o, ST_LOST);
 	DB_BIND(s, (int64_t)p->number, o->r->at.us);
-	return db_step_bound(s, DB_BIND_TEXTS(s, 3, o->r->problem.by, o->r->problem.note));
+	int rc = db_step_bound(s, DB_BIND_TEXTS(s, 3, o->r->problem.by, o->r->problem.note));
+	const struct event_row acked = { .subject = p->number };
+	return rc == SQLITE_OK ? operation_log(o, EVENT_PROBLEM_ACKNOWLEDGED, &acked) : rc;
 }
 
 static int close_problem(struct operation *o, struct stored_problem *p)
@@ -77,7 +83,10 @@ static int close_problem(struct operation *o, struct stored_problem *p)
 	if (p->closed != INT64_MAX)
 		return SQLITE_OK; /* repeated, or closed by another request */
 	int rc = OP_RUN(o, SQL_PROBLEM_CLOSE, (int64_t)p->number, o->r->at.us);
-	return rc == SQLITE_OK ? operation_add_news(o, 0, 0, p->number) : rc;
+	if (rc == SQLITE_OK)
+		rc = operation_add_news(o, 0, 0, p->number);
+	const struct event_row closed = { .subject = p->number };
+	return rc == SQLITE_OK ? operation_log(o, EVENT_PROBLEM_CLOSED, &closed) : rc;
 }
 
 static bool fits(struct str s)

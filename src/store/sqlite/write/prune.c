@@ -56,7 +56,7 @@ int write_prune(struct operation *o)
 	static int (*const prune_kind[])(struct operation *) = {
 		[PRUNE_RUNS] = prune_runs,       [PRUNE_RANGES] = prune_ranges,
 		[PRUNE_VERSION] = prune_version, [PRUNE_SCHED] = prune_schedule,
-		[PRUNE_PROBLEM] = prune_problem,
+		[PRUNE_PROBLEM] = prune_problem, [PRUNE_EVENTS] = operation_prune_events,
 	};
 	static_assert(ARRAY_LEN(prune_kind) == PRUNES, "every kind can be pruned");
 	return o->r->prune.what < PRUNES ? prune_kind[o->r->prune.what](o) : operation_answer(o, ST_REFUSED);

@@ -19,6 +19,20 @@ static int put_range(struct operation *o)
 		     : OP_RUN(o, SQL_RANGE_ADD, g->sid, g->first.us, g->last.us, g->state, g->reason);
 }
 
+static int log_range(struct operation *o)
+{
+	const struct range_row *g = &o->r->range;
+	return operation_log(o,
+			     o->r->expires            ? EVENT_SCHEDULE_EXPIRED
+			     : g->state == RUN_MISSED ? EVENT_SCHEDULE_MISSED
+						      : EVENT_SCHEDULE_SKIPPED,
+			     &(struct event_row){ .sid = g->sid,
+						  .rev = o->sched.row.rev,
+						  .reason = g->reason,
+						  .first = g->first,
+						  .last = g->last });
+}
+
 int write_range(struct operation *o)
 {
 	const struct range_row *g = &o->r->range;
@@ -43,6 +57,8 @@ int write_range(struct operation *o)
 	rc = put_range(o);
 	if (rc == SQLITE_OK)
 		rc = operation_add_news(o, o->sched.row.sid, 0, 0);
+	if (rc == SQLITE_OK)
+		rc = log_range(o);
 	return rc == SQLITE_OK ? operation_move(o) : rc;
 }
 

@@ -1,4 +1,5 @@
 /* ST_VERDICT, ST_STARTED, ST_FINISH and ST_RUN_TEXT: what happens to a run after it was recorded. */
+#include "store/event_cause.h"
 #include "store/sqlite/write/operations.h"
 
 int write_verdict(struct operation *o)
@@ -11,7 +12,14 @@ int write_verdict(struct operation *o)
 	if (run->state != RUN_PENDING && (run->state != RUN_CLAIMED || run->attempt != 0))
 		return operation_answer(o, ST_LOST);
 	int rc = OP_RUN(o, SQL_RUN_VERDICT, run->run, want->state, want->reason, want->node);
-	return rc == SQLITE_OK ? operation_add_news(o, o->sched.row.sid, run->run, 0) : rc;
+	if (rc == SQLITE_OK)
+		rc = operation_add_news(o, o->sched.row.sid, run->run, 0);
+	struct run_row logged = *run;
+	logged.reason = want->reason;
+	unsigned cause = want->state == RUN_CLAIMED   ? EVENT_SCHEDULE_TRIGGERED
+			 : want->state == RUN_SKIPPED ? EVENT_SCHEDULE_SKIPPED
+						      : EVENT_SCHEDULE_MISSED;
+	return rc == SQLITE_OK ? operation_log_run(o, cause, &logged) : rc;
 }
 
 /* A late request changes nothing: it neither returns the run to an earlier attempt nor restarts a finished
@@ -23,9 +31,14 @@ int write_start(struct operation *o)
 	if (!may_start || want->attempt < run->attempt)
 		return operation_answer(o, ST_OK);
 	int rc = OP_RUN(o, SQL_RUN_STARTED, run->run, want->attempt, want->started.us, want->node);
-	return rc == SQLITE_OK && want->attempt > run->attempt
-		       ? operation_add_news(o, o->sched.row.sid, run->run, 0)
-		       : rc;
+	if (rc != SQLITE_OK || want->attempt == run->attempt)
+		return rc;
+	struct run_row logged = *run;
+	logged.attempt = want->attempt;
+	logged.outcome = 0;
+	logged.reason = 0;
+	rc = operation_add_news(o, o->sched.row.sid, run->run, 0);
+	return rc == SQLITE_OK ? operation_log_run(o, EVENT_RUN_STARTED, &logged) : rc;
 }
 
 static bool is_same_end(const struct run_row *a, const struct run_row *b)
@@ -73,6 +86,20 @@ static int change_failures(struct operation *o)
 	return *failures == before ? SQLITE_OK : operation_save_counts(o);
 }
 
+static int log_end(struct operation *o)
+{
+	struct run_row logged = o->run;
+	const struct run_row *end = &o->r->run;
+	logged.attempt = end->attempt;
+	logged.outcome = end->outcome;
+	logged.reason = end->reason;
+	return operation_log_run(o,
+				 end->state == RUN_RETRYING ? EVENT_RUN_FAILED
+				 : o->r->publishes          ? CAUSE_FINISHED_PUBLISHED
+							    : CAUSE_FINISHED,
+				 &logged);
+}
+
 int write_end(struct operation *o)
 {
 	const struct run_row *end = &o->r->run, *run = &o->run;
@@ -90,6 +117,8 @@ int write_end(struct operation *o)
 		rc = count_avoided(o);
 	if (rc == SQLITE_OK)
 		rc = operation_add_news(o, o->sched.row.sid, run->run, 0);
+	if (rc == SQLITE_OK)
+		rc = log_end(o);
 	return rc == SQLITE_OK && end->state == RUN_FINISHED ? change_failures(o) : rc;
 }
 

@@ -124,6 +124,13 @@ static int judge_repeated(struct operation *o, bool *may)
 	return rc != SQLITE_OK || *may ? rc : operation_answer(o, same ? ST_OK : ST_COLLISION);
 }
 
+static int log_schedule(struct operation *o, enum event_type type)
+{
+	const struct sched_row *row = &o->sched.row;
+	return operation_log(o, type,
+			     &(struct event_row){ .sid = row->sid, .rev = row->rev, .first = row->next });
+}
+
 int write_schedule(struct operation *o)
 {
 	const struct st_req *r = o->r;
@@ -152,7 +159,9 @@ int write_schedule(struct operation *o)
 		rc = OP_RUN(o, SQL_VERSION_ADD, r->sid, r->rev, r->at.us);
 	if (rc == SQLITE_OK)
 		rc = put_document(o);
-	return rc == SQLITE_OK ? close_range(o) : rc;
+	if (rc == SQLITE_OK)
+		rc = close_range(o);
+	return rc == SQLITE_OK ? log_schedule(o, new ? EVENT_SCHEDULE_CREATED : EVENT_SCHEDULE_UPDATED) : rc;
 }
 
 int write_drop(struct operation *o)
@@ -165,7 +174,9 @@ int write_drop(struct operation *o)
 	int rc = OP_RUN(o, SQL_SCHED_DROP, o->r->sid, o->r->at.us);
 	if (rc == SQLITE_OK)
 		rc = OP_RUN(o, SQL_DOCUMENT_DROP, o->r->sid);
-	return rc == SQLITE_OK ? close_range(o) : rc;
+	if (rc == SQLITE_OK)
+		rc = close_range(o);
+	return rc == SQLITE_OK ? log_schedule(o, EVENT_SCHEDULE_DELETED) : rc;
 }
 
 int write_source(struct operation *o)

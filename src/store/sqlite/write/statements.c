@@ -91,6 +91,7 @@ static const char *const text[] = {
 		"UPDATE range SET first = ?2 WHERE sid = ?1 AND last = 9223372036854775807"
 		" AND first > ?2",
 
+	[SQL_HOLD_GET] = "SELECT reason, until FROM hold WHERE key = ?1",
 	[SQL_HOLD_PUT] = "INSERT INTO hold (key, reason, until, set_back_from, note)"
 			 " VALUES (?1, ?2, ?3, ?4, nullif(?5, '')) ON CONFLICT (key) DO UPDATE SET"
 			 " reason = excluded.reason, until = excluded.until,"
@@ -124,6 +125,12 @@ static const char *const text[] = {
 			  " VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
 	[SQL_AGENT_MOVE] = "UPDATE agent SET line = ?1, source = ?3 WHERE name = ?2",
 
+	[SQL_EVENT_LAST] = LAST_EVENT,
+	[SQL_EVENT_ADD] = "INSERT INTO event (" EVENT_COLUMNS
+			  ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+	[SQL_EVENT_YOUNG] = "SELECT number FROM event WHERE number <= ?1 AND at > ?2 ORDER BY number LIMIT 1",
+	[SQL_EVENT_SAVE_LAST] = "UPDATE meta SET value = max(value, ?1) WHERE key = 'last_event'",
+	[SQL_RUN_REPORTED] = "UPDATE run SET reported = ?2 WHERE run = ?1 AND reported <> ?2",
 	[SQL_NEWS_ADD] = "INSERT INTO news (what, attempt, sid, run, problem, first, last)"
 			 " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
 	[SQL_NEWS_FIRST] = "SELECT min(number) FROM news",
@@ -132,7 +139,7 @@ static const char *const text[] = {
 			    " at, tried_at, next, origin, target, body, result)"
 			    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
 	[SQL_MESSAGE_LAST] = "SELECT at FROM message WHERE number = (SELECT max(number) FROM message)",
-	[SQL_MESSAGE_GET] = "SELECT state, attempts, tried_at FROM message WHERE number = ?1",
+	[SQL_MESSAGE_GET] = "SELECT state, attempts, tried_at, sid, run FROM message WHERE number = ?1",
 	[SQL_MESSAGE_TRIED] =
 		"UPDATE message SET state = ?2, attempts = ?3, tried_at = ?4, next = ?5, result = ?6"
 		" WHERE number = ?1",
@@ -175,6 +182,7 @@ static const char *const text[] = {
 	[SQL_PRUNE_SCHED_AVOIDED] = "DELETE FROM avoided WHERE sid = ?1",
 	[SQL_PRUNE_PROBLEM] = "DELETE FROM problem WHERE number = ?1 AND closed <= ?2"
 			      " AND closed < 9223372036854775807",
+	[SQL_PRUNE_EVENTS] = "DELETE FROM event WHERE number <= ?1 AND number < ?2",
 
 	[SQL_MEMORY_LAST] = "SELECT value FROM meta WHERE key = 'last_memory'",
 	[SQL_MEMORY_SET_LAST] = "UPDATE meta SET value = ?1 WHERE key = 'last_memory'",

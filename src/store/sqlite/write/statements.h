@@ -37,6 +37,7 @@ enum write_statement {
 	SQL_RANGES_WITHDRAW,
 	SQL_RANGES_CUT,
 	SQL_RANGE_OPEN_SET_FIRST,
+	SQL_HOLD_GET,
 	SQL_HOLD_PUT,
 	SQL_HOLD_REMOVE,
 	SQL_PROBLEM_LAST,
@@ -76,6 +77,11 @@ enum write_statement {
 	SQL_RUN_TEXT_PUT,
 	SQL_RUN_TEXT_REMOVE,
 	SQL_AVOIDED_COUNT,
+	SQL_EVENT_LAST,
+	SQL_EVENT_ADD,
+	SQL_EVENT_YOUNG,
+	SQL_EVENT_SAVE_LAST,
+	SQL_RUN_REPORTED,
 	SQL_NEWS_ADD,
 	SQL_NEWS_FIRST,
 	SQL_NEWS_REMOVE,
@@ -100,6 +106,7 @@ enum write_statement {
 	SQL_PRUNE_SCHED_RANGES,
 	SQL_PRUNE_SCHED_AVOIDED,
 	SQL_PRUNE_PROBLEM,
+	SQL_PRUNE_EVENTS,
 	WRITE_STATEMENTS
 };
 
@@ -116,11 +123,20 @@ struct parts_read {
 	struct part_row part[STORE_PARTS_MAX]; /* by number; node 0: no owner */
 };
 
+/* The log of events. */
+struct event_numbers {
+	bool known; /* else `last` must be read first */
+	uint64_t last;
+};
+
 struct write_statements {
 	sqlite3 *db; /* borrowed */
 	sqlite3_stmt *stmt[WRITE_STATEMENTS];
 	struct numbers_given numbers;
 	struct parts_read parts;
+	struct event_numbers events;
+	struct wall now; /* the time of the events of this transaction */
+	bool no_events;  /* see store_tuning */
 };
 
 int write_statements_prepare(struct write_statements *w, sqlite3 *db);

@@ -26,6 +26,8 @@ static int roll_back(struct writer *w)
 static int carry_out_group(struct writer *w, struct queue_entry **e, unsigned n)
 {
 	struct numbers_given before = w->sql.numbers;
+	struct event_numbers events = w->sql.events;
+	w->sql.now = clock_wall();
 	errno = 0;
 	int rc = roll_back(w); /* repeats a rollback that has failed */
 	if (rc == SQLITE_OK)
@@ -40,6 +42,7 @@ static int carry_out_group(struct writer *w, struct queue_entry **e, unsigned n)
 	w->error = db_error(w->db, rc);
 	db_explain(w->db, rc, &w->why);
 	w->sql.numbers = before; /* no caller has got the numbers that were taken */
+	w->sql.events = events;
 	w->sql.parts.known = false;
 	(void)roll_back(w);
 	return rc;
@@ -179,6 +182,7 @@ enum err writer_start(struct writer *w, sqlite3 *db, struct why *why)
 		return db_fail(db, rc, why);
 	}
 	w->db = db;
+	w->sql.no_events = w->tuning.no_events;
 	w->log = w->file = 0;
 	w->restart_at = w->tuning.wal_max;
 	sqlite3_wal_hook(db, on_commit, w);

@@ -70,6 +70,7 @@ read_messages_due_fn model_read_messages_due;
 read_message_next_fn model_read_message_next;
 read_message_after_fn model_read_message_after;
 read_receiver_gone_fn model_read_receiver_gone;
+read_events_fn model_read_events;
 read_attempt_fn model_read_attempt;
 read_old_fn model_read_old;
 read_old_run_fn model_read_old_run;

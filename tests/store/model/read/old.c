@@ -50,6 +50,11 @@ static unsigned list_items(const struct model *m, enum prune_what what, struct w
 			ret[n++] = (struct old_item){ m->problem[i].number, 0, 0,
 						      m->problem[i].closed.us <= by.us,
 						      m->problem[i].opened.us > by.us };
+	for (unsigned i = 0; i < m->events && what == PRUNE_EVENTS; i++) {
+		const struct event_row *e = &m->event[i].row;
+		if (e->number == m->event[i].request_first) /* those of one request are one item */
+			ret[n++] = (struct old_item){ e->number, 0, 0, e->at.us <= by.us, e->at.us > by.us };
+	}
 	return n;
 }
 
@@ -62,7 +67,7 @@ enum err model_read_old(struct reader *r, enum prune_what what, uint64_t after, 
 			struct old_item *ret, unsigned max, unsigned *n, struct why *why)
 {
 	const struct model *m = model_of(r);
-	size_t room = m->runs + m->problems + m->scheds + 1;
+	size_t room = m->runs + m->problems + m->scheds + m->events + 1;
 	(void)why;
 	for (unsigned i = 0; i < m->scheds; i++)
 		room += m->sched[i].ranges + m->sched[i].versions;

@@ -77,6 +77,7 @@ static const struct read_ops operations = {
 	.message_next = model_read_message_next,
 	.message_after = model_read_message_after,
 	.receiver_gone = model_read_receiver_gone,
+	.events = model_read_events,
 	.attempt = model_read_attempt,
 	.old = model_read_old,
 	.old_run = model_read_old_run,
