@@ -163,7 +163,12 @@ def kills():
         check(kept[:len(events)] == events[:len(kept)], "what was sent is what the log has")
         check(not follower.told, f"the follower is told nothing else: {follower.told[:3]}")
         check(rig.cli("pause", "--all").returncode == 0, "no run is claimed any more")
-        check(wait_until(60, lambda: rig.rows("SELECT count(*) AS n FROM run WHERE state < 3")[0]["n"] == 0), "all runs have ended")
+
+        def at_rest():
+            before = rig.ask("GET", "/events")["last"]
+            time.sleep(1.5)
+            return before == rig.ask("GET", "/events")["last"] and not rig.rows("SELECT 1 FROM run WHERE state < 3")
+        check(wait_until(60, at_rest), "all runs have ended")
         events = log_of(rig)
         check(rig.stop() == 0, "the daemon stops")
         check_against_records(rig, events)
