@@ -28,7 +28,7 @@ MAY_SEE = {
     PLAN: {"base", "core", WHEN, ORG},
     SCHEDULE: {"base", "port", "core", WHEN},
     EVENT: {"base", "port", "core", WHEN},
-    DOC: {"base", "port"} | CORE - {PLAN, EVENT},
+    DOC: {"base", "port"} | CORE - {PLAN},  # the configuration names types of events
     "core/engine": {"base", "port", "core", WHEN, SCHEDULE},
     "runfile": MACHINE | {"core", WHEN},
     "store": MACHINE | {"store/sqlite"},  # store/open.c chooses

@@ -66,6 +66,7 @@ enum err verb_serve(struct cli_call *call)
 				    .pass_env = &c->pass_env,
 				    .notify = c->has_notify ? &c->notify : NULL,
 				    .hooks = &c->hooks,
+				    .events = &c->events,
 				    .hooks_cwd =
 					    settings.path ? directory_of(call->arena, settings.path) : NULL,
 				    .documents_first = op_arg(&call->args, "directory")->given,

@@ -325,6 +325,16 @@
 #define DELIVERY_SECONDS_MAX                                                                                 \
 	86400 /* the longest pause between two attempts, even if the receiver asks for more */
 
+/* Webhooks of events */
+#define EVENT_TARGETS_MAX            16           /* targets in the configuration */
+#define EVENT_BATCH_EVENTS           500          /* events in one request */
+#define EVENT_BATCH_BYTES            (256u << 10) /* bytes of these events; the first is sent whatever its size */
+#define EVENT_BATCH_PAUSE_MS         200          /* the pause between two requests to a target */
+#define EVENT_POSITION_LAG           4096 /* events that a target does not want, before its position is recorded */
+#define EVENT_TARGET_PAUSE_SECONDS   3600 /* the longest pause between two requests to a target that fails */
+#define EVENT_TARGET_PROBLEM_SECONDS 3600 /* failing for this long is a problem */
+#define EVENT_TARGET_GONE_SECONDS    (14 * 86400) /* after this long a target gets nothing more */
+
 /* Requests to the network */
 #define OUT_CONNECT_MS        10000       /* default for connecting */
 #define OUT_TOTAL_MS          30000       /* default for one request with all its redirects */

@@ -261,7 +261,8 @@ static enum err open_notifier(struct daemon *d, struct why *why)
 							 .owner = d->owner,
 							 .out = o->out,
 							 .pass_env = o->pass_env,
-							 .config = o->notify },
+							 .config = o->notify,
+							 .events = o->events },
 			     &d->notifier, why);
 }
 
@@ -292,6 +293,7 @@ enum err daemon_open(const struct daemon_options *o, struct daemon **ret, struct
 		return e;
 	}
 	pump_subscribe(d->pump, notifier_happened, d->notifier);
+	pump_subscribe_log(d->pump, notifier_logged, d->notifier);
 	makers_check(d);
 	*ret = d;
 	return OK;

@@ -21,6 +21,7 @@ struct daemon_options {
 	unsigned slots, catch_up_per_second;
 	const struct config_notify *notify; /* targets of notifications; NULL: those in the store */
 	const struct config_hooks *hooks;   /* NULL: none */
+	const struct config_events *events; /* webhooks of events; NULL: none */
 	const char *hooks_cwd;              /* where these hooks are executed; NULL: / */
 	bool documents_first;               /* nothing comes due before daemon_documents_applied */
 	struct {

@@ -9,7 +9,7 @@
 
 /* Refuses a value that is neither a key nor a path: requests would be sent unsigned or with a wrong
  * signature. */
-static enum err set_secret(struct key_reader *r, void *into, const struct key *k, const struct val *v)
+enum err target_set_secret(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
 	if (!str_starts(v->str, STR("whsec_")) && !str_starts(v->str, STR("/")))
 		return why_set(r->why, E_INPUT, v->at,
@@ -39,7 +39,7 @@ static const struct key webhook_keys[] = {
 	KEY_OF_TYPE,
 	{ "url", KEY_OTHER, .offset = IN_TARGET(url), .kinds = STRING, .set = set_url,
 	  .write = keys_write_str },
-	{ "secret", KEY_OTHER, .offset = IN_TARGET(secret), .kinds = STRING, .set = set_secret,
+	{ "secret", KEY_OTHER, .offset = IN_TARGET(secret), .kinds = STRING, .set = target_set_secret,
 	  .write = keys_write_str },
 	{ 0 },
 };

@@ -15,3 +15,5 @@ void target_write_list(const struct doc_target *to, unsigned n, struct buf *out)
 void target_write_name(const struct doc_target *t, struct buf *out);
 /* The part of an address up to its host, without user and password. */
 struct str target_host(struct str url);
+/* A setter of a struct str: the secret that signs requests, or the absolute path of its file. */
+key_set target_set_secret;

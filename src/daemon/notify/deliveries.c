@@ -1,5 +1,5 @@
 /* Delivers the messages that are due: at most DELIVERIES_MAX at a time, and few of them to one receiver. */
-#include "daemon/notify/internal.h"
+#include "daemon/notify/event_targets.h"
 
 #include "core/model.h"
 #include "port/read.h"
@@ -126,7 +126,10 @@ void deliveries_collect(struct notifier *n)
 	while ((count = runner_collect(n->runner, report, ARRAY_LEN(report))))
 		for (unsigned i = 0; i < count; i++) {
 			struct delivery *d = find_delivery(n, report[i].run);
+			struct event_target *t = event_targets_find(n, report[i].run);
 			struct delivery_end end;
+			if (t)
+				event_target_ended(t, &report[i]);
 			if (!d || d->phase != PHASE_RUNNING || report[i].attempt != d->message.attempts + 1 ||
 			    report[i].kind == RN_STARTED || report[i].kind == RN_ALIVE)
 				continue;
@@ -190,8 +193,10 @@ void deliveries_want(void *ctx, const struct rn_req *r)
 {
 	struct notifier *n = ctx;
 	struct delivery *d = find_delivery(n, r->run);
+	struct event_target *t = event_targets_find(n, r->run);
+	const struct launch *l = t ? &t->launch : d ? &d->launch : NULL;
 	struct why why = { 0 };
-	if (!d || runner_give(n->runner, r->run, r->attempt, &d->launch, &why))
+	if (!l || runner_give(n->runner, r->run, r->attempt, l, &why))
 		runner_refuse(n->runner, r->run, r->attempt, OUTCOME_FAILED, REASON_LOST);
 }
 

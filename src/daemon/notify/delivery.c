@@ -56,28 +56,25 @@ static struct str text_in(const struct val *body, const char *key)
 	return v && v->kind == VAL_STR ? v->str : (struct str){ 0 };
 }
 
-static enum err render_request(const struct message_row *m, const struct doc_target *t,
-			       const struct out_service *out, struct arena *a, struct launch *l,
-			       struct why *why)
+/* rota-out reads the request, with its secret, from standard input. */
+static enum err render_out(const struct delivery_request *q, const struct out_service *out, struct arena *a,
+			   struct launch *l, struct why *why)
 {
-	bool ping = m->kind == NEWS_PING;
-	struct str secret = t->secret, *mask = arena_alloc(a, sizeof *mask);
+	struct str secret = q->secret, *mask = arena_alloc(a, sizeof *mask);
 	const char **argv = arena_alloc(a, 2 * sizeof *argv);
 	if (!out->program)
 		return why_set(why, E_INPUT, WHY_NOWHERE, OUT_MISSING_TEXT);
 	if (!mask || !argv)
 		return E_NOMEM;
-	enum err e = find_secret(t->secret, a, &secret, why);
+	enum err e = find_secret(q->secret, a, &secret, why);
 	if (!e)
-		e = out_request_message(
-			&(struct out_request_message){ .url = t->url,
-						       .type = ping ? "text/plain; charset=utf-8"
-								    : "application/json",
-						       .id = text_in(body_of(m, a), "id"),
-						       .secret = secret,
-						       .body = m->body,
-						       .seconds = NOTIFY_SECONDS },
-			out->rules, a, &l->input);
+		e = out_request_message(&(struct out_request_message){ .url = q->url,
+								       .type = q->type,
+								       .id = q->id,
+								       .secret = secret,
+								       .body = q->body,
+								       .seconds = NOTIFY_SECONDS },
+					out->rules, a, &l->input);
 	argv[0] = out->program;
 	argv[1] = NULL;
 	*mask = secret;
@@ -85,6 +82,20 @@ static enum err render_request(const struct message_row *m, const struct doc_tar
 	l->secret = mask;
 	l->secrets = secret.n >= SECRET_BYTES_MIN && secret.n <= SECRET_BYTES_MAX;
 	return e;
+}
+
+static enum err render_request(const struct message_row *m, const struct doc_target *t,
+			       const struct out_service *out, struct arena *a, struct launch *l,
+			       struct why *why)
+{
+	bool ping = m->kind == NEWS_PING;
+	return render_out(
+		&(struct delivery_request){ .url = t->url,
+					    .secret = t->secret,
+					    .type = ping ? "text/plain; charset=utf-8" : "application/json",
+					    .id = text_in(body_of(m, a), "id"),
+					    .body = m->body },
+		out, a, l, why);
 }
 
 static enum err render_command(const struct message_row *m, const struct doc_command *c, struct arena *a,
@@ -161,15 +172,31 @@ static const char **environment(const struct message_row *m, const struct config
 	return environment_end(&e);
 }
 
+static struct launch bounds_of(const char **env)
+{
+	return (struct launch){ .timeout = (NOTIFY_SECONDS + RUN_GRACE_SECONDS) * USEC,
+				.grace = RUN_GRACE_SECONDS * USEC,
+				.log_head = DELIVERY_LOG_BYTES,
+				.log_tail = DELIVERY_LOG_BYTES,
+				.env = env };
+}
+
+enum err delivery_render_request(const struct delivery_request *q, uint64_t number,
+				 const struct out_service *out, const struct config_pass_env *pass,
+				 struct arena *a, struct launch *ret, struct why *why)
+{
+	struct launch l = bounds_of(environment(&(struct message_row){ .number = number }, pass, a));
+	enum err e = l.env ? render_out(q, out, a, &l, why) : E_NOMEM;
+	if (!e)
+		*ret = l;
+	return e;
+}
+
 enum err delivery_render(const struct message_row *m, const struct out_service *out,
 			 const struct config_pass_env *pass, struct arena *a, struct launch *ret,
 			 struct why *why)
 {
-	struct launch l = { .timeout = (NOTIFY_SECONDS + RUN_GRACE_SECONDS) * USEC,
-			    .grace = RUN_GRACE_SECONDS * USEC,
-			    .log_head = DELIVERY_LOG_BYTES,
-			    .log_tail = DELIVERY_LOG_BYTES,
-			    .env = environment(m, pass, a) };
+	struct launch l = bounds_of(environment(m, pass, a));
 	struct doc_target t;
 	enum err e = l.env ? message_target(m, a, &t, why) : E_NOMEM;
 	if (e)
@@ -260,43 +287,49 @@ static int64_t retry_after_in(struct str line)
 }
 
 /* Why the program could not be executed; empty if it was executed. */
-static struct str why_not_executed(const char *dir, const struct message_row *m, struct runfile *f)
+static struct str why_not_executed(const char *dir, uint64_t number, unsigned attempt, struct runfile *f)
 {
 	enum run_life life;
 	struct why why;
-	if (runfile_read(dir, m->number, m->attempts + 1, &life, f, &why) || life != LIFE_ENDED ||
+	if (runfile_read(dir, number, attempt, &life, f, &why) || life != LIFE_ENDED ||
 	    f->cause != CAUSE_NOT_EXECUTED)
 		return (struct str){ 0 };
 	return str_of(f->note);
 }
 
+struct delivery_attempt delivery_read_end(const char *dir, uint64_t number, unsigned attempt, bool request,
+					  const struct rn_report *report, struct buf *text)
+{
+	_cleanup_(buf_free) struct buf log = { 0 };
+	bool ended = report->kind == RN_EXIT && report->exit_code >= 0;
+	bool late = report->kind == RN_EXIT && report->reason == REASON_TIMEOUT;
+	runfile_log_tail(dir, number, attempt, DELIVERY_LOG_BYTES, &log);
+	struct str line = last_line(request ? rota_out_line(buf_str(&log)) : buf_str(&log));
+	struct runfile file = { 0 };
+	struct str not_executed = !ended ? why_not_executed(dir, number, attempt, &file) : (struct str){ 0 };
+	if (not_executed.n)
+		buf_add(text, not_executed);
+	else if (late)
+		buf_addf(text, "no result after %d s", NOTIFY_SECONDS);
+	else if (!ended)
+		buf_addf(text, "the process was lost: it is not known whether the message arrived");
+	else if (!request && (report->exit_code || line.n))
+		buf_addf(text, "exit code %d%s", report->exit_code, line.n ? ": " : "");
+	if (ended && !late)
+		buf_addf(text, "%.*s", STR_LINE(line));
+	return not_executed.n   ? (struct delivery_attempt){ OUT_ANSWERED, 400, 0 }
+	       : late || !ended ? (struct delivery_attempt){ OUT_TIMEOUT, 0, 0 }
+				: attempt_of(request, report->exit_code, retry_after_in(line));
+}
+
 void delivery_judge(const struct message_row *m, const struct rn_report *report, const char *dir,
 		    uint32_t chance, struct delivery_end *ret)
 {
-	_cleanup_(buf_free) struct buf log = { 0 };
-	bool request = is_request(m), ended = report->kind == RN_EXIT && report->exit_code >= 0;
-	bool late = report->kind == RN_EXIT && report->reason == REASON_TIMEOUT;
 	unsigned attempt = m->attempts + 1;
-	runfile_log_tail(dir, m->number, attempt, DELIVERY_LOG_BYTES, &log);
-	struct str line = last_line(request ? rota_out_line(buf_str(&log)) : buf_str(&log));
-	struct runfile file = { 0 };
-	struct str not_executed = !ended ? why_not_executed(dir, m, &file) : (struct str){ 0 };
-	struct delivery_attempt end = not_executed.n ? (struct delivery_attempt){ OUT_ANSWERED, 400, 0 }
-				      : late || !ended
-					      ? (struct delivery_attempt){ OUT_TIMEOUT, 0, 0 }
-					      : attempt_of(request, report->exit_code, retry_after_in(line));
-	ret->decision = delivery_retry_decide(policy_of(m), attempt, end, chance);
 	ret->text = (struct buf){ 0 };
-	if (not_executed.n)
-		buf_add(&ret->text, not_executed);
-	else if (late)
-		buf_addf(&ret->text, "no result after %d s", NOTIFY_SECONDS);
-	else if (!ended)
-		buf_addf(&ret->text, "the process was lost: it is not known whether the message arrived");
-	else if (!request && (report->exit_code || line.n))
-		buf_addf(&ret->text, "exit code %d%s", report->exit_code, line.n ? ": " : "");
-	if (ended && !late)
-		buf_addf(&ret->text, "%.*s", STR_LINE(line));
+	struct delivery_attempt end =
+		delivery_read_end(dir, m->number, attempt, is_request(m), report, &ret->text);
+	ret->decision = delivery_retry_decide(policy_of(m), attempt, end, chance);
 }
 
 struct delivery_decision delivery_not_started(const struct message_row *m, uint32_t chance)

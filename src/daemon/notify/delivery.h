@@ -15,6 +15,19 @@ must_check enum err delivery_render(const struct message_row *m, const struct ou
 				    const struct config_pass_env *pass, struct arena *a, struct launch *ret,
 				    struct why *why);
 
+/* A request that is no message. */
+struct delivery_request {
+	struct str url, secret, id, body;
+	const char *type; /* of the body */
+};
+/* The same for a request with this number in the notifier's directory. */
+must_check enum err delivery_render_request(const struct delivery_request *q, uint64_t number,
+					    const struct out_service *out, const struct config_pass_env *pass,
+					    struct arena *a, struct launch *ret, struct why *why);
+/* How an attempt ended whose files are in `dir`; `request`: by rota-out. Appends the result for people. */
+struct delivery_attempt delivery_read_end(const char *dir, uint64_t number, unsigned attempt, bool request,
+					  const struct rn_report *report, struct buf *text);
+
 struct delivery_end {
 	struct delivery_decision decision;
 	struct buf text; /* the result, for people */

@@ -61,6 +61,14 @@ struct notifier {
 		struct arena arena;
 	} batch; /* messages on their way to the store */
 
+	struct {
+		struct event_target *target;
+		unsigned n;
+		struct event_reader *reader;
+		atomic_ullong last;    /* the newest event */
+		bool problems_checked; /* none of them can be closed now */
+	} events;                      /* event_targets.h */
+
 	struct delivery delivery[DELIVERIES_MAX];
 	struct paused_receiver paused[PAUSED_RECEIVERS_MAX];
 	unsigned paused_count;

@@ -1,5 +1,5 @@
 /* The notifier's thread: opens, wakes and closes it, and makes its turns. */
-#include "daemon/notify/internal.h"
+#include "daemon/notify/event_targets.h"
 
 #include "sys/thread.h"
 
@@ -57,6 +57,7 @@ static void do_turn(struct notifier *n)
 	if (n->origin) /* otherwise the targets are not known yet */
 		news_take(n);
 	deliveries_start_due(n);
+	event_targets_turn(n);
 	keep_launcher(n);
 }
 
@@ -67,7 +68,11 @@ static int turn_in_ms(const struct notifier *n)
 		return 0;
 	if (n->retry)
 		return NOTIFY_RETRY_MS;
-	int64_t us = deliveries_next(n);
+	int64_t us = deliveries_next(n), events = event_targets_next(n);
+	if (events <= 0)
+		return 0;
+	if (events < us)
+		us = events;
 	/* A due message that waits for another delivery to its receiver is started when that delivery ends,
 	 * so it is enough to look again after NOTIFY_RETRY_MS. */
 	if (us <= 0)
@@ -123,6 +128,8 @@ enum err notifier_open(const struct notifier_options *o, struct notifier **ret, 
 	if (!e)
 		e = daemon_reader(o->daemon, &n->reader, why);
 	if (!e)
+		e = event_targets_open(n);
+	if (!e)
 		e = thread_start(&n->thread, notifier_main, n);
 	n->started = !e;
 	if (e)
@@ -145,6 +152,7 @@ void notifier_close(struct notifier *n)
 		arena_free(&n->delivery[i].arena);
 		buf_free(&n->delivery[i].result_text);
 	}
+	event_targets_close(n);
 	runner_close(n->runner);
 	reader_close(n->reader);
 	arena_free(&n->batch.arena);

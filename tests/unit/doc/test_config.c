@@ -259,6 +259,22 @@ TEST(errors_say_what_and_where)
 		  "a secret needs exactly one of the keys file, credential and command" },
 		{ __LINE__, "secrets: {A: {file: /k, command: x}}\n", NULL, 1, 11,
 		  "a secret needs exactly one of the keys file, credential and command" },
+		{ __LINE__, "events: {url: 'http://x'}\n", NULL, 1, 9, "events must be a list, not a map" },
+		{ __LINE__, "events: [x]\n", NULL, 1, 10, "a target of events must be a map, not a string" },
+		{ __LINE__, "events: [{types: [run:started]}]\n", NULL, 1, 10,
+		  "a target of events needs the key 'url'" },
+		{ __LINE__, "events: [{url: 'http://x', type: run}]\n", NULL, 1, 28,
+		  "a target of events has no key 'type' (near: types)" },
+		{ __LINE__, "events: [{url: 'http://x', types: []}]\n", NULL, 1, 35,
+		  "types is empty; without it, all events are sent" },
+		{ __LINE__, "events: [{url: 'http://x', types: [7]}]\n", NULL, 1, 36,
+		  "an item of types must be a string, not an integer; put text in quotes" },
+		{ __LINE__, "events: [{url: 'http://x', secret: abc}]\n", NULL, 1, 36,
+		  "secret must be whsec_ followed by the key in base64, or the absolute path of a file that "
+		  "contains it" },
+		{ __LINE__, "events: [{url: 'http://x'}, {url: 'http://x'}]\n", NULL, 1, 29,
+		  "two targets of events have the same url: their positions in the log could not be told "
+		  "apart" },
 		{ __LINE__, "hooks: []\n", NULL, 1, 8, "hooks must be a map, not a list" },
 		{ __LINE__, "hooks: {after:schedule:trigger: {command: x}}\n", NULL, 1, 9,
 		  "hooks has no key 'after:schedule:trigger'; allowed keys: before:schedule:trigger, "

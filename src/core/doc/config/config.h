@@ -3,6 +3,7 @@
  * the environment overrides the file, and the file overrides the default. Pure: the caller provides flags,
  * environment and file. See rota.yaml(5). */
 #include "base/net.h"
+#include "core/doc/config/events.h"
 #include "core/doc/config/notify.h"
 #include "core/doc/doc.h"
 #include "core/doc/keys.h"
@@ -63,6 +64,7 @@ struct config {
 	struct config_notify notify;
 	bool has_notify; /* `notify` is in the file */
 	struct config_hooks hooks;
+	struct config_events events;
 };
 
 struct setting {

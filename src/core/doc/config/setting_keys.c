@@ -331,6 +331,20 @@ static void write_notify(const void *from, const struct key *k, struct buf *out)
 	notify_show(&((const struct config *)from)->notify, out);
 }
 
+/* --- events: [{url: …, types: [run:*]}] --- */
+
+static enum err set_events(struct key_reader *r, void *into, const struct key *k, const struct val *v)
+{
+	(void)k;
+	return events_read(r, v, &((struct config *)into)->events);
+}
+
+static void write_events(const void *from, const struct key *k, struct buf *out)
+{
+	(void)k;
+	events_show(&((const struct config *)from)->events, out);
+}
+
 /* --- hooks: {before:schedule:trigger: {command: …}, before:schedule:create: {command: …}} --- */
 
 /* The run that makes the change waits for the answer, as long as the command line does. */
@@ -430,6 +444,9 @@ const struct setting config_settings[] = {
 	  "commands that execute the source blocks of workflows, by language" },
 	{ MAP_SETTING("notify", set_notify, write_notify), NULL,
 	  "targets for problems, and for schedules that name none" },
+	{ { .name = "events", .type = KEY_OTHER, .kinds = LIST, .set = set_events, .write = write_events },
+	  NULL,
+	  "webhooks that get events" },
 	{ MAP_SETTING("hooks", set_config_hooks, write_config_hooks), NULL,
 	  "programs that may cancel a run, or a schedule that a run creates" },
 	/* Settings of the specification that this version does not support. */
