@@ -106,18 +106,19 @@ struct opinion_sched {
 	uint64_t kill_tag; /* tag of that CMD_DROP if it kills the runs; 0: it does not */
 	uint32_t *run;     /* its runs, oldest first */
 	unsigned runs, run_room;
-	int64_t opened;            /* true time at which its last open range was decided */
-	struct policy open_policy; /* by that version */
-	uint32_t missed_now;       /* times that became missed by the write that is judged */
-	uint32_t taken_now;        /* of these, times that had run before the clock was stepped back */
-	unsigned busy;             /* requests under way that change its row */
-	struct spans paused;       /* by its own flag */
-	struct spans no_runs;      /* max_runs is reached */
-	struct spans gated;        /* a next check is set */
-	struct spans changing;     /* a request that changes its row is under way */
-	struct spans line;         /* catch-up runs of the schedule were open */
-	struct wall gated_to;      /* the largest next check that was set */
-	uint64_t missed_length;    /* of its missed ranges */
+	int64_t opened;          /* true time at which its last open range was decided */
+	uint32_t open_agent[16]; /* the agents of that version and of later ones … */
+	unsigned open_agents;    /* … and how many they are, which may be more */
+	uint32_t missed_now;     /* times that became missed by the write that is judged */
+	uint32_t taken_now;      /* of these, times that had run before the clock was stepped back */
+	unsigned busy;           /* requests under way that change its row */
+	struct spans paused;     /* by its own flag */
+	struct spans no_runs;    /* max_runs is reached */
+	struct spans gated;      /* a next check is set */
+	struct spans changing;   /* a request that changes its row is under way */
+	struct spans line;       /* catch-up runs of the schedule were open */
+	struct wall gated_to;    /* the largest next check that was set */
+	uint64_t missed_length;  /* of its missed ranges */
 	struct awaited_end *end;
 	unsigned ends, end_room;
 };
@@ -216,6 +217,7 @@ int64_t undelayed_since(const struct opinion *o, const struct opinion_sched *s, 
 void judge_claim(struct opinion *o, struct opinion_sched *s, const struct run_row *r, int64_t decided);
 void judge_range(struct opinion *o, struct opinion_sched *s, const struct range_row *g, struct wall after,
 		 int64_t decided);
+void note_open_agent(struct opinion_sched *s, bool first); /* of its present version */
 void judge_closed_range(struct opinion *o, const struct opinion_sched *s, const struct range_row *g,
 			struct wall last);
 /* counts.c: the schedule's row before and after a write. */

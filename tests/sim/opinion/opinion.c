@@ -83,6 +83,7 @@ static void copy_row(struct opinion *o, struct opinion_sched *s, const struct sc
 		memcpy(&s->rules, row->rules, sizeof s->rules);
 		s->versions++;
 		s->changed = o->w->t;
+		note_open_agent(s, false);
 	}
 	set_span(&s->paused, row->flags & SCHED_PAUSED, o->w->t);
 	set_span(&s->no_runs, row->left == 0, o->w->t);
@@ -607,7 +608,7 @@ void opinion_restored(struct opinion *o)
 		copy_ranges(s, m);
 		s->missed_length = missed_length(m);
 		s->opened = o->w->t;
-		s->open_policy = s->rules.policy;
+		note_open_agent(s, true);
 		s->dropped = m->dropped;
 	}
 	for (unsigned i = 0; i < o->runs; i++) {

@@ -289,7 +289,7 @@ static void judge_opened(struct opinion *o, struct opinion_sched *s, const struc
 	const struct rule *when = &s->rules.when;
 	bool ok = false;
 	s->opened = decided;
-	s->open_policy = s->rules.policy;
+	note_open_agent(s, true);
 	switch (g->reason) {
 	case REASON_PAUSED:
 		ok = o->then.paused;
@@ -351,6 +351,26 @@ void judge_range(struct opinion *o, struct opinion_sched *s, const struct range_
 
 /* --- open ranges --- */
 
+void note_open_agent(struct opinion_sched *s, bool first)
+{
+	if (first)
+		s->open_agents = 0;
+	if (s->open_agents < ARRAY_LEN(s->open_agent))
+		s->open_agent[s->open_agents] = s->rules.policy.agent;
+	s->open_agents++;
+}
+
+/* The schedule may have had several agents since its range was opened. */
+static bool open_agent_held(const struct opinion *o, const struct opinion_sched *s, int64_t from, int64_t to)
+{
+	for (unsigned i = 0; i < s->open_agents && i < ARRAY_LEN(s->open_agent); i++) {
+		struct policy p = { .agent = s->open_agent[i] };
+		if (maybe_held(o, &p, from, to, true))
+			return true;
+	}
+	return s->open_agents > ARRAY_LEN(s->open_agent);
+}
+
 static bool is_in_force(const struct opinion *o, const struct opinion_sched *s, struct wall n,
 			unsigned reason, int64_t t)
 {
@@ -360,8 +380,7 @@ static bool is_in_force(const struct opinion *o, const struct opinion_sched *s, 
 	case REASON_PAUSED:
 		return spans_touch(&s->paused, from, to) || spans_touch(&o->all_paused, from, to);
 	case REASON_BLOCKED:
-		return maybe_held(o, &s->rules.policy, from, to, true) ||
-		       maybe_held(o, &s->open_policy, from, to, true);
+		return maybe_held(o, &s->rules.policy, from, to, true) || open_agent_held(o, s, from, to);
 	case REASON_MAX_RUNS:
 		return spans_touch(&s->no_runs, from, to);
 	case REASON_NOT_STARTED:

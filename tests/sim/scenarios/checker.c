@@ -126,3 +126,24 @@ SCENARIO(checker_knows_that_a_stopped_run_was_withdrawn)
 	struct reply reply = { 0 };
 	expect_true(s, check_reply_of(w->check, tag, &reply) && reply.code == REPLY_OK);
 }
+
+/* Found by seed 800000167: the schedule has a second agent, which is blocked too, while its range is open. */
+SCENARIO(checker_knows_that_a_block_goes_on_with_another_agent)
+{
+	uint64_t one = add_schedule(s, (struct spec){ .cron = "10 8 * * *", .policy.agent = 1 });
+	uint64_t three = add_schedule(s, (struct spec){ .cron = "10 8 * * *", .policy.agent = 3 });
+	struct spec x = { .cron = "20,30,40,50 8 * * *", .policy.agent = 1 };
+	uint64_t a = add_schedule(s, x);
+	script_run(s, one, failing(SECONDS(1), REASON_AUTH));
+	script_run(s, three, failing(SECONDS(1), REASON_AUTH));
+	run_until(s, "08:25");
+	x.policy.agent = 3;
+	change_schedule(s, a, x);
+	run_until(s, "08:26");
+	send_command(s, (struct command){ .kind = CMD_RELEASE, .key = 1 });
+	run_until(s, "08:45");
+	x.policy.agent = 2;
+	change_schedule(s, a, x);
+	run_until(s, "08:55");
+	expect_rows(s, a, "08:20..08:45 skipped/blocked; 08:50 done 08:50-08:50:01");
+}
