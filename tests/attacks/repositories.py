@@ -89,14 +89,15 @@ def check_names():
 
 def check_own_files():
     """Links and pipes in the place of files that a claim writes below .git: nothing outside is written, nothing hangs."""
-    for how in ("link", "pipe"):
+    both = ("rota-claim.text", "rota-claim.journal")
+    for how, names in (("link", both[:1]), ("pipe", both[:1]), ("links", both), ("pipes", both)):
         repository(f"own-{how}", {"plan.org": PLAN})
-        for name in ("rota-claim.text", "rota-claim.journal"):
+        for name in names:
             path = path_of(f"own-{how}/.git/{name}")
-            if how == "pipe":
+            if how.startswith("pipe"):
                 os.mkfifo(path)
             else:
-                os.symlink(write(f"victim-{name}", "mine\n"), path)
+                os.symlink(write(f"victim-{name}", file_text(f"victim-{name}") or "mine\n"), path)
         for n in range(2):  # a journal that cannot be read may be an error once
             r = claim(f"own-{how}/plan.org", "one")
             if r.returncode == 0:
