@@ -332,7 +332,7 @@ static struct frames *read_batch(struct events *e, struct event_page *page)
 	const struct event_query q = { .after = e->sent,
 				       .choice.types = e->types,
 				       .limit = EVENT_BATCH,
-				       .bytes_max = EVENT_SLOW_BYTES };
+				       .bytes_max = EVENT_PAGE_BYTES };
 	struct why why;
 	if (b && event_reader_page(e->reader, &q, &a, page, &why) == OK)
 		b->frame = calloc(page->n + 1, sizeof *b->frame);

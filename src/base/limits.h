@@ -254,7 +254,7 @@
 #define EVENT_BATCH            256         /* events that are read and written at a time for all followers */
 #define EVENT_PAGE_BYTES       (64u << 10) /* the same for one follower that is behind the others */
 #define EVENT_SLOW_BYTES                                                                                     \
-	(64u << 10)                /* unsent bytes with which a follower is no longer sent new events;       \
+	(16u << 10)                /* unsent bytes with which a follower is no longer sent new events;       \
 				      it is sent pages of the log instead, when it has read them */
 #define EVENT_DATA_BYTES_MAX 65536 /* the data of the action `event`, as JSON */
 #define EVENT_CHOICE_BYTES   512   /* the list of event types that a follower names */
