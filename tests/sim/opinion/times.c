@@ -394,14 +394,15 @@ static bool is_in_force(const struct opinion *o, const struct opinion_sched *s, 
 	}
 }
 
-/* The schedule is resumed: whether its own pause was over at that time, even if the daemon was down then. */
+/* The schedule is resumed: whether its own pause was over at that time, even if the daemon was down then.
+ * Times up to `high` were recorded, or pruned, for another reason. */
 static bool pause_was_over(const struct opinion *o, const struct opinion_sched *s, const struct range_row *g,
 			   struct wall n)
 {
 	const struct model_sched *m = model_sched(o->w->rows, s->sid);
 	int64_t t = true_time(o, n);
 	return g->reason == REASON_PAUSED && s->row.flags & SCHED_PAUSED && m &&
-	       !(m->row.flags & SCHED_PAUSED) && n.us > s->row.paused_until.us &&
+	       !(m->row.flags & SCHED_PAUSED) && n.us > s->row.paused_until.us && n.us > s->row.high.us &&
 	       !spans_touch(&o->all_paused, t - o->slack, t + o->slack) &&
 	       !spans_touch(&o->untrusted, t - o->slack, t + o->slack) &&
 	       !spans_touch(&o->stepped, t - SECONDS(60), INT64_MAX);
