@@ -200,7 +200,8 @@ ON_EACH(occ_refuses_invalid_requests)
 	CHECK_UNCHANGED(f, r, ST_REFUSED);
 	CHECK_UNCHANGED(f, req_occ(5, 1, 0, 100), ST_REFUSED);
 	CHECK_UNCHANGED(f, req_occ(5, 1, UINT64_MAX, 100), ST_REFUSED);
-	CHECK_RES(f, req_occ(5, 1, (UINT64_C(1) << 48) - 1, 100), ST_OK);
+	/* The largest number with which a database can be opened again. */
+	CHECK_RES(f, req_occ(5, 1, RUN_DATABASE_MAX, 100), ST_OK);
 }
 
 ON_EACH(occ_manual_runs_are_no_occurrences)
