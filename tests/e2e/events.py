@@ -122,10 +122,12 @@ def check_against_records(rig, events):
         by_type.setdefault(e["type"], []).append(int(run[1:]) if run else None)
     for type, state in (("run:claimed", (0, 1, 2, 3)), ("run:finished", (3,))):
         logged = by_type.get(type, [])
-        recorded = [n for n, r in rows.items() if r["state"] in state]
+        recorded = {n for n, r in rows.items() if r["state"] in state}
+        # A run that was claimed and not yet started is skipped by the pause that ends the load.
+        skipped = {n for n, r in rows.items() if type == "run:claimed" and (r["state"], r["attempt"]) == (4, 0)}
         check(len(logged) == len(set(logged)), f"{type}: none twice")
-        check(set(logged) == set(recorded), f"{type}: exactly the runs of the store",
-              (sorted(set(logged) ^ set(recorded))[:5], len(logged)))
+        check(set(logged) - skipped == recorded, f"{type}: exactly the runs of the store",
+              [(n, rows.get(n)) for n in sorted((set(logged) - skipped) ^ recorded)[:5]])
     check(len(by_type.get("schedule:completed", [])) == len(by_type.get("run:finished", [])), "completed as often as finished")
     for sid, rev in [(r["sid"], r["rev"]) for r in rig.rows("SELECT sid, rev FROM schedule")]:
         changes = rig.rows("SELECT count(*) AS n FROM event WHERE sid = ? AND cause IN (0, 1)", sid)[0]["n"]
