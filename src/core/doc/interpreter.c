@@ -265,7 +265,7 @@ static bool sets_code(struct str word)
  * words. */
 static unsigned find_program(const struct interpreter *in, const struct str *word, unsigned n)
 {
-	unsigned least = in->before, most = in->before;
+	unsigned least = in->before, most = least;
 	bool value = false, certain = false; /* the word may be the value of the option before it; it is */
 	for (unsigned i = 0; i < n; i++) {
 		bool assignment = memchr(word[i].p, '=', word[i].n) != NULL;
