@@ -362,19 +362,19 @@ static void write_new_events(void *arg)
 	if (!atomic_load(&e->followed))
 		return;
 	struct frames *b = read_batch(e, &page);
-	if (b && b->frames && http_add_task(e->http, send_batch, b)) {
+	/* The task owns the batch. Without it the server stops, or has too many tasks: this batch is read
+	 * again. */
+	bool sent = b && b->frames && !http_add_task(e->http, send_batch, b);
+	bool empty = b && !b->frames;
+	if (b && !sent)
 		frames_free(b);
-		b = NULL; /* the server stops, or has too many tasks: then this batch is read again */
-	}
-	if (!b) {
+	if (!sent && !empty) {
 		if (++e->failed_reads < READ_TRIES) /* later, the next event wakes it */
 			schedule_send(e);
 		return;
 	}
 	e->failed_reads = 0;
 	e->sent = page.searched;
-	if (!b->frames)
-		frames_free(b);
 	if (page.searched < page.last)
 		schedule_send(e);
 }

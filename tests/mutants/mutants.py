@@ -55,10 +55,11 @@ def read_equivalent():
     for number, line in enumerate((HERE / "equivalent.txt").read_text().splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
-        parts = line.split(" | ")
-        if len(parts) != 3:
+        path, _, rest = line.partition(" | ")
+        text, _, reason = rest.rpartition(" | ")  # the mutated line may contain the separator
+        if not text:
             raise Failure(f"equivalent.txt:{number}: expected 'FILE | LINE OF THE MUTANT | REASON'")
-        rows[parts[0], parts[1]] = parts[2]
+        rows[path, text] = reason
     return rows
 
 

@@ -114,10 +114,11 @@ static const char *const text[] = {
 		" AND kind <> 4 ORDER BY nominal LIMIT 1",
 	/* ?1 and ?2: bounds of the last time; ?3: the limit; ?4: the schedule. */
 	[READ_RANGES] = "SELECT sid, first, last, state, reason FROM range INDEXED BY range_newest"
-			" WHERE last >= ?1 AND last <= ?2 ORDER BY last DESC, sid DESC, first DESC LIMIT ?3",
+			" WHERE last >= ?1 AND last <= ?2"
+			" ORDER BY last DESC, sid DESC, first DESC, state DESC, reason DESC LIMIT ?3",
 	[READ_RANGES_OF] = "SELECT sid, first, last, state, reason FROM range INDEXED BY range_last"
 			   " WHERE sid = ?4 AND last >= ?1 AND last <= ?2"
-			   " ORDER BY last DESC, first DESC LIMIT ?3",
+			   " ORDER BY last DESC, first DESC, state DESC, reason DESC LIMIT ?3",
 	[READ_RANGE_COVERS] = "SELECT sid, first, last, state, reason FROM range INDEXED BY range_last"
 			      " WHERE sid = ?1 AND last >= ?2 AND first <= ?2 ORDER BY first DESC LIMIT 1",
 

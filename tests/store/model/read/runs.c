@@ -83,7 +83,9 @@ static int latest_range(const void *a, const void *b)
 		return x->last.us < y->last.us ? 1 : -1;
 	if (x->sid != y->sid)
 		return compare_numbers(y->sid, x->sid);
-	return x->first.us < y->first.us ? 1 : x->first.us > y->first.us ? -1 : 0;
+	if (x->first.us != y->first.us)
+		return x->first.us < y->first.us ? 1 : -1;
+	return x->state != y->state ? y->state - x->state : y->reason - x->reason;
 }
 
 enum err model_read_ranges(struct reader *r, uint64_t sid, struct wall since, struct wall until,
