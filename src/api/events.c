@@ -364,8 +364,8 @@ static void write_new_events(void *arg)
 	struct frames *b = read_batch(e, &page);
 	/* The task owns the batch. Without it the server stops, or has too many tasks: this batch is read
 	 * again. */
-	bool sent = b && b->frames && !http_add_task(e->http, send_batch, b);
 	bool empty = b && !b->frames;
+	bool sent = b && !empty && !http_add_task(e->http, send_batch, b);
 	if (b && !sent)
 		frames_free(b);
 	if (!sent && !empty) {
