@@ -449,7 +449,8 @@ bool events_have_room(struct events *e)
 	return atomic_load(&e->followed) < EVENT_FOLLOWERS_MAX;
 }
 
-/* The number after which the stream of a new follower begins, and what it is told about it. */
+/* Returns the number after which the stream of a new follower begins. Writes a message if the log lacks
+ * `after`. */
 static uint64_t begin_after(uint64_t after, const struct event_page *log, struct buf *out)
 {
 	char data[96];

@@ -17,7 +17,7 @@ struct events;
 struct operations;
 must_check enum err events_new(struct reader *reader, struct operations *operations, struct events **ret);
 void events_free(struct events *e); /* after the HTTP server and the operations thread have ended */
-/* Events up to this number are durable since `done`. Costs little if nobody follows. */
+/* Events up to this number are durable since `done`. Costs little without followers. */
 void events_logged(struct events *e, uint64_t number, struct wall done);
 
 /* False: EVENT_FOLLOWERS_MAX clients follow already. */

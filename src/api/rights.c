@@ -174,7 +174,7 @@ enum err rights_check_headers(struct api *a, const struct http_request *r, const
 	return e;
 }
 
-/* A person on the socket is an admin, who has every role. The size of the body was limited at the headers,
+/* A person on the socket is an admin and has every role. The size of the body was limited at the headers,
  * unless the run could not be recognized there. */
 enum err rights_check_operation(struct api_call *call, struct api *a)
 {

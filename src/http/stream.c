@@ -204,7 +204,7 @@ static void end_and_tell(struct http_stream *s)
 		closed(ctx);
 }
 
-/* Drops everything that waits after the first piece, of which the client may have got a part. */
+/* Drops everything that waits after the first piece. The client may have got a part of that piece. */
 static void drop_rest(struct http_stream *s)
 {
 	struct piece *p;

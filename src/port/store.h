@@ -475,7 +475,7 @@ enum event_type {
 };
 
 /* An event, logged in the transaction of the request that caused it; a request that changes nothing logs
- * none. Events are numbered in the order of their commits: who has read up to a number never finds a new
+ * none. Events are numbered in the order of their commits: a reader at a number never finds a new
  * event at or below it. A request that causes several events logs them in this order, with numbers that
  * follow each other: RUN_CLAIMED, SCHEDULE_TRIGGERED, CUSTOM, RUN_FINISHED, SCHEDULE_COMPLETED.
  * Integers only, because most requests log an event: what can be found by them later is not copied. */

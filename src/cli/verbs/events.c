@@ -71,7 +71,7 @@ static bool on_event(void *ctx, const struct sse_event *e)
 	if (str_eq(e->event, STR("pruned")) || str_eq(e->event, STR("unknown")))
 		print_gap(read ? &v : NULL, f->call.arena);
 	if (e->event.n)
-		return true; /* hello, and what is said about the stream itself */
+		return true; /* a message about the stream itself, such as hello */
 	print_event(&f->call, read ? &v : NULL, e->data);
 	arena_reset(f->call.arena); /* the stream may last for months */
 	f->closed = fflush(f->call.out) != 0;

@@ -105,7 +105,7 @@ static void finish_recording(struct event_target *t)
 		t->rev = rev;
 		t->recorded = t->position;
 	} else if (read_state(t->notifier->reader, str_of(t->key), &a, &row, &why) == OK) {
-		t->rev = row.rev; /* recorded by somebody else: our position is the later one */
+		t->rev = row.rev; /* another writer changed it: our position is later */
 		t->phase = TARGET_CHANGED;
 	}
 }

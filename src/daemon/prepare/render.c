@@ -492,7 +492,7 @@ static void add_member(struct buf *out, const char *name, const struct val *v)
 	json_write(out, v ? v : &(struct val){ .kind = VAL_NULL });
 }
 
-/* What a hook before a run is told about it. */
+/* The input of a hook before a run. */
 static struct str describe_run(struct renderer *r)
 {
 	const struct schedule_doc *doc = r->source->doc;

@@ -66,7 +66,7 @@ static enum err scan_runs(const struct context_source *source, struct arena *a, 
 	return e;
 }
 
-/* The first of the missed times that the run is told of. Missed times are records of their own, or ranges. */
+/* The first missed time in the context of the run. Missed times are records of their own, or ranges. */
 static enum err find_missed_since(const struct context_source *source, struct arena *a, struct wall *ret,
 				  struct why *why)
 {
